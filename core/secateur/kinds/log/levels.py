@@ -113,7 +113,8 @@ _PASSED = re.compile(
 )
 # A state that says why something does not run, as programs that list states print it.
 _STATE = re.compile(
-    r"\b(?:[A-Z]\w*BackOff|BackOff|OOMKilled|Evicted|ErrImage\w*|NotReady|Failed[A-Z][a-z]\w*|[A-Z_]+_FAILED)\b"
+    r"\b(?:[A-Z]\w*BackOff|BackOff|OOMKilled|Evicted|ErrImage\w*|NotReady"
+    r"|\w*Container\w*Error|Failed[A-Z][a-z]\w*|[A-Z_]+_FAILED)\b"
     r"|\bExited \([1-9]\d*\)|\bRestarting \(\d+\)|\(unhealthy\)|Active: failed"
     r"|(?i:\bexit[ _]?code\"?\s*[:=]\s*\"?[1-9])"
     r"|(?i:\b(?:reason|status|state|phase|result|health|conclusion|stop_?code)\"?\s*[:=]\s*\"?)"
@@ -289,7 +290,7 @@ CONTINUED_AFTER_BLANK = re.compile(
 MESSAGE_BELOW = re.compile(
     r".*panicked at \S+:$|error during build:$|Unhandled exception:$|Execution error \(|ERROR in \./"
 )
-QUOTED = re.compile(r"\s*+(?:[|│╵·]\s*+)?(?:[\^~][\^~ ]*$|─*┬)")  # the same, maybe behind a rule
+QUOTED = re.compile(r"\s*+(?:[|│╵·]\s*+)?(?:[\^~]+(?: |$)|─*┬)")  # the same, maybe behind a rule
 FRAMED = re.compile(r"\s*[╭┌]─+ ?\[?\S+:\d|\s*[×✖✘] \S")  # the place or the message of an error in a frame
 CAUSE = re.compile(r"\s*(?:Caused by:|---> |\[cause\]: )")  # begins the error that the errors above came from
 UNDERLINE = re.compile(r"\+?\s*[\^~][\^~ ]*$")  # the line below a line of code that an error quotes

@@ -66,6 +66,7 @@ _NO_LABEL = re.compile(
 )
 _LABELLED_SHARE = 0.7  # of the lines, by names that come at least so often:
 _LEAST_LABELLED = 3
+_MOST_STREAMS = 1000  # names beyond which they are taken for parts of the lines
 _SAMPLE = 2000  # most lines that are looked at for a column of names
 
 # The time that GitHub Actions or GitLab put before each line of a job, with job and step before it.
@@ -93,7 +94,7 @@ _VARYING: Pattern[str] = re.compile(
     | (?:(?:tmp|TMP)(?<=[/\\]...)|(?:temp|Temp)(?<=[/\\]....))[/\\][^\s/\\:'"]+  # a folder that a run makes
     | \b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,64}}\b  # digest
     | \d{{4}}-\d\d-\d\dT[\d:.,]+
-    | \[[=>\#.\- ]{{5,200}}\]  # progress
+    | \[[=>\#.\- ]{{5,200}}\] | [━╸╺█▉▊▋▌▍▎▏░▒▓]++  # progress
     | {_NUMBER}(?:\.\d++)?{_UNIT}(?:\d++(?:\.\d++)?{_UNIT}){{0,7}}+\b  # duration
     | {_NUMBER}(?:[.,:]\d+)*
     """,
@@ -101,7 +102,7 @@ _VARYING: Pattern[str] = re.compile(
 )
 
 _DIGITS = b"0123456789.,:"
-_IN_DIGESTS = _DIGITS + b" \tabcdefABCDEF[]=>#-"
+_IN_DIGESTS = _DIGITS + b" \tabcdefABCDEF[]=>#-\xe2" + bytes(range(0x80, 0xC0))  # bars, too
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 # How far a program came, as it prints that again and again.
 _PROGRESS = re.compile(r"\d ?%|(?<![\d/])\d+ ?/ ?\d+(?![\d/])|\d of \d|={3}|#{4}|[█▓━]{2}")
@@ -165,7 +166,7 @@ def split_streams(lines: Sequence[str]) -> list[tuple[Sequence[int], Sequence[st
         numbers, texts = streams.setdefault(name, ([], []))
         numbers.append(index)
         texts.append(line)
-    return list(streams.values())
+    return list(streams.values()) if len(streams) <= _MOST_STREAMS else [(range(len(lines)), lines)]
 
 
 @lru_cache(maxsize=1024)
