@@ -43,7 +43,7 @@ CONSTRAINTS = ROOT / "constraints.txt"
 WORKFLOWS = ROOT / ".github" / "workflows"
 STAMP = "pyproject.stamp"
 THEMES = (
-    "from secateur import directories; from secateur_tui.themes import load_themes;themes, notices ="
+    "from secateur import directories; from secateur_tui.host import load_themes;themes, notices ="
     " load_themes((directories.data_dir('themes'),)); print('themes:', *sorted(themes)); assert len(themes) > 1 and not"
     " notices"
 )

@@ -19,7 +19,7 @@ WRITERS = {
     "core/secateur_agents/store.py": "originals, whose credentials it replaces itself",
     "core/secateur_agents/savings.py": "sizes, and the name of a session",
     "core/secateur_agents/commands/run.py": "the output of a command, which is its own",
-    "core/secateur/executors/pool_worker.py": "messages between processes",
+    "core/secateur/executors/executor.py": "messages between processes",
     "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",
     "core/secateur/cli/interruption.py": "one line of ours, before anything is imported",
     "core/secateur/sources/git.py": "an empty repository that borrows objects, in a temporary folder",

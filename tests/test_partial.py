@@ -19,7 +19,7 @@ from secateur.cli.common import ProgressBar
 from secateur.index.update import refresh
 from secateur.model import Selection
 from secateur.progress import FIRST
-from secateur.retrieval.first_files import FirstFiles
+from secateur.retrieval.named_symbols import FirstFiles
 from secateur.settings import with_values
 from secateur.sources.open import open_source
 from support.cli import secateur

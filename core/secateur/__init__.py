@@ -100,8 +100,8 @@ if TYPE_CHECKING:
     from secateur.render.page import Column as Column
     from secateur.render.page import Page as Page
     from secateur.render.page import Section as Section
+    from secateur.render.page import sentence as sentence
     from secateur.render.proofs import prove_turns as prove_turns
-    from secateur.render.sentences import sentence as sentence
     from secateur.selection import priority as priority
     from secateur.selection import select as select
     from secateur.selection import select_greedy as select_greedy
@@ -135,7 +135,7 @@ if TYPE_CHECKING:
     from secateur.tokens import count_tokens as count_tokens
     from secateur.tokens import get_counter as get_counter
     from secateur.toml_values import toml_value as toml_value
-    from secateur.what_if.shapes import ProofFields as ProofFields
+    from secateur.what_if.levers import ProofFields as ProofFields
 
 _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
@@ -171,9 +171,8 @@ _NAMES = {
     "secateur.output_files": "OutputLines refuse_links write_folder write_output",
     "secateur.progress": "Progress unreported",
     "secateur.redaction": "redact separate_call",
-    "secateur.render.page": "Column Page Section",
+    "secateur.render.page": "Column Page Section sentence",
     "secateur.render.proofs": "prove_turns",
-    "secateur.render.sentences": "sentence",
     "secateur.selection": "priority select select_greedy",
     "secateur.settings": "PROFILES Loaded Settings SettingsSources about installed_keys lookup table_of with_values",
     "secateur.shape": "ErrorDetails SCHEMA_VERSION Count Number Shape Version dumps",
@@ -186,7 +185,7 @@ _NAMES = {
     "secateur.terminal": "clip visible",
     "secateur.tokens": "count_string_tokens count_tokens get_counter",
     "secateur.toml_values": "toml_value",
-    "secateur.what_if.shapes": "ProofFields",
+    "secateur.what_if.levers": "ProofFields",
 }
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -42,8 +42,7 @@ from secateur.redaction import recognise_in_names, redact
 from secateur.render.layouts import pack_format, render_message, render_pack
 from secateur.render.search_json import SearchOutput, count_pack, json_report
 from secateur.retrieval.cache import Answer, AnswerPlace, ResultCache
-from secateur.retrieval.first_files import FirstFiles
-from secateur.retrieval.named_symbols import IndexedSymbol, find_symbol
+from secateur.retrieval.named_symbols import FirstFiles, IndexedSymbol, find_symbol
 from secateur.retrieval.results import Preferences, Results, preferences_of
 from secateur.selection import select
 from secateur.selection.select import fit_to_budget

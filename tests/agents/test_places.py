@@ -9,8 +9,14 @@ import pytest
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.opencode_store import stored_session
 from secateur.settings import Settings
-from secateur_agents.sessions.listing import list_sessions, read_session
-from secateur_agents.sessions.places import choose_session, describe_places, find_sessions, known_places
+from secateur_agents.sessions.places import (
+    choose_session,
+    describe_places,
+    find_sessions,
+    known_places,
+    list_sessions,
+    read_session,
+)
 from support import agent_sessions as agents
 from support.agent_sessions import PROJECT, SCRIPT
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from secateur_lab.evaluation import tuning_run
-from secateur_lab.evaluation.tuning import Fitter
+from secateur_lab.evaluation.tuned_profile import Fitter
 from support.cli import secateur
 from support.json_shapes import violations
 from support.repos import SHOP, committed, git, write

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
+from secateur.kinds.knobs import FilePlace
 from secateur.kinds.run import answer_of, location_of
-from secateur.kinds.steering import FilePlace
 from secateur.settings import Settings
 from support.cli import secateur
 from support.repos import SHOP, committed, git, write

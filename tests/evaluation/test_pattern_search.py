@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur_lab.evaluation.tuning import Point, best_point
+from secateur_lab.evaluation.tuned_profile import Point, best_point
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 8), st.integers(0, 8)), min_size=1, max_size=6))

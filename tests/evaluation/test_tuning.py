@@ -15,8 +15,17 @@ from secateur.kinds.search.rehearsal import SearchRehearsal, rows_of, tunable
 from secateur.settings import Settings, load, lookup, with_profile, with_values
 from secateur_lab.evaluation.cases import JudgedCase, select_set
 from secateur_lab.evaluation.measuring import Figures, MeasuredCase, mean_of
-from secateur_lab.evaluation.tuned_profile import FITTED, START, Tuned, profile_text, profile_values
-from secateur_lab.evaluation.tuning import Fit, Fitter, RehearsedCase, folds
+from secateur_lab.evaluation.tuned_profile import (
+    FITTED,
+    START,
+    Fit,
+    Fitter,
+    RehearsedCase,
+    Tuned,
+    folds,
+    profile_text,
+    profile_values,
+)
 from secateur_lab.evaluation.tuning_run import CaseSplit
 from secateur_lab.scenarios.running import deciding_keys
 from secateur_lab.scenarios.scenario import Scenario

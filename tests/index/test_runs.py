@@ -7,9 +7,8 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.facts import runs
-from secateur.index.facts.lexical import TermBag, hash_of, term_counts
-from secateur.index.facts.runs import RUN, RunCounts, RunTable, runs_of
+from secateur.index.facts import lexical
+from secateur.index.facts.lexical import RUN, RunCounts, RunTable, TermBag, hash_of, runs_of, term_counts
 
 TEXTS = st.lists(
     st.one_of(
@@ -59,7 +58,7 @@ def test_what_a_table_met_before_changes_nothing(files: list[list[str]]) -> None
 
 
 def test_a_full_table_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "MOST_RUNS", 3)
+    monkeypatch.setattr(lexical, "MOST_RUNS", 3)
     table = RunTable(lambda run: {len(run): 1})
     for number in range(20):
         owner, key, times = table.count(RunCounts.of([f"a bb {'x' * (number + 3)}", "ccc"]))
@@ -68,7 +67,7 @@ def test_a_full_table_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_counts_stay_true_when_numbers_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "MOST_RUNS", 1)
+    monkeypatch.setattr(lexical, "MOST_RUNS", 1)
     table = RunTable(lambda run: {len(run): 1})
     old = RunCounts.of(["a bb", "bb"])
     new = RunCounts.of(["cccc"])

@@ -15,7 +15,7 @@ from secateur.index.facts.embedding import open_embedder
 from secateur.index.facts.embedding import static as static_vectors
 from secateur.index.facts.embedding.static import CACHED_WORDS, LONGEST_WORD, StaticEmbedder
 from secateur.index.facts.embedding.vectors import SemanticSpace, document_text
-from secateur.index.facts.runs import RunCounts
+from secateur.index.facts.lexical import RunCounts
 from secateur.settings import Embedding
 
 NOTHING: Mapping[str, str] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from secateur.kinds.conversation.elements import elements_of, list_removable, turns_of
+from secateur.kinds.conversation.summarized_groups import elements_of, list_removable, turns_of
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.model import Reason
 

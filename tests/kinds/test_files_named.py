@@ -12,7 +12,7 @@ from secateur.kinds.files.sourcecode import PrunedFiles
 from secateur.kinds.files.strategies import prune
 from secateur.llm.interface import Question
 from secateur.model import Reason
-from secateur.render.sentences import sentence
+from secateur.render.page import sentence
 from secateur.settings import Settings, with_values
 from support.answering import Table
 from support.pruner_example import CONVERSATION, FILES, MAIN, MATH

@@ -13,7 +13,7 @@ from secateur.kinds.log.kind import LogKind
 from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.selection import LogText, select_lines
 from secateur.model import Reason, State
-from secateur.render.sentences import sentence
+from secateur.render.page import sentence
 from secateur.settings import Settings
 from secateur.settings.keys import replace_values
 from secateur.tokens import get_counter

@@ -14,7 +14,7 @@ from secateur.kinds.log.lines import PIECE, SLICE, read_lines, template
 from secateur.kinds.run import render as render_of
 from secateur.model import Reason, State
 from secateur.progress import unreported
-from secateur.render.sentences import sentence
+from secateur.render.page import sentence
 from secateur.tokens import get_counter
 from support.logs import Tallying, among, pruned, verbatim
 

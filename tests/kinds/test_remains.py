@@ -15,7 +15,7 @@ from secateur.kinds.envelope.kind import _find_entries
 from secateur.kinds.envelope.ledger_entries import describe_remains
 from secateur.kinds.envelope.sections import value_at
 from secateur.model import Entry, State
-from secateur.render.sentences import sentence
+from secateur.render.page import sentence
 from support.envelopes import asset_paths, dependencies, envelope, files
 
 MODULES = [entry | {"exports": [f"name_{number}" for number in range(8)]} for entry in dependencies(60)]

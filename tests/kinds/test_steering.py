@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from secateur.errors import ConfigError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
-from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, typed
+from secateur.kinds.knobs import BOOSTS, Knob, ProfileKnob, Steer, further_knobs, next_factor, steered, typed
 from secateur.kinds.run import answer_of, location_of
-from secateur.kinds.steering import BOOSTS, Steer, next_factor, steered
 from secateur.model import State
 from secateur.settings import Settings, with_values
 from support.repos import committed, git

@@ -12,8 +12,8 @@ from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur import Settings
 from secateur.errors import BudgetExceeded
-from secateur.kinds.envelope.cut_record import Remembered
 from secateur.kinds.envelope.envelope import Budget, TrimmedEnvelope, fit, trim_envelope
+from secateur.kinds.envelope.ledger_entries import Remembered
 from secateur.kinds.envelope.sections import EnvelopeValue, Path, section_of, sections, value_at, walk
 from secateur.model import State
 from secateur.settings import with_values

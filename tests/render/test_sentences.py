@@ -5,7 +5,7 @@ from string import Formatter
 
 import pytest
 from secateur.model import Entry, Reason, State
-from secateur.render.sentences import SENTENCES, sentence
+from secateur.render.page import SENTENCES, sentence
 from support.cli import secateur
 
 

@@ -12,9 +12,9 @@ from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.diff.chunks import render_chunks
 from secateur.kinds.diff.comparison import ComparedStates
-from secateur.kinds.diff.inputs import read_states
+from secateur.kinds.diff.repository import read_states
 from secateur.model import State
-from secateur.render.sentences import sentence
+from secateur.render.page import sentence
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.diff import DiffPage, DiffWatch
 from secateur_tui.state.answer import ShownAnswer

@@ -11,7 +11,7 @@ from secateur_lab.replays.events import Captioned
 from secateur_lab.replays.recording import read_recording
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.replay_player import group_stops
-from secateur_tui.state.signals import SIGNALS
+from secateur_tui.widgets.knob_panel import SIGNALS
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 

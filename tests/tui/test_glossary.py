@@ -10,7 +10,7 @@ from inspector_kit import search_answer
 from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.kinds import registry
-from secateur.kinds.steering import Steer
+from secateur.kinds.knobs import Steer
 from secateur.ledger import Sums
 from secateur.model import Channel, Reason, State
 from secateur.settings import PROFILES, Settings, key_of, with_profile
@@ -27,11 +27,11 @@ from secateur_tui.glossary import (
     glossary_sections,
 )
 from secateur_tui.pages.search import SearchPage
-from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import describe_error, plain, width
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
 from secateur_tui.widgets.candidates import TITLES, draw_why
 from secateur_tui.widgets.item_pages import draw_error
+from secateur_tui.widgets.knob_panel import SIGNALS
 from support.engine_answers import answered
 from support.repos import SHOP, write
 

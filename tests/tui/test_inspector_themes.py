@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from secateur import directories
 from secateur.render.report.looks import PALETTE, SIGNALS, STATES
-from secateur_tui.themes import load_themes
+from secateur_tui.host import load_themes
 
 OWN = directories.data_dir("themes")
 THEMES = load_themes([OWN])[0]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur_tui.styled_text import plain, width
-from secateur_tui.widgets.title import BenchTitle, TitleFacts, draw_title
+from secateur_tui.widgets.knob_panel import BenchTitle, TitleFacts, draw_title
 
 NAMES = ("Search", "Files", "Conversation", "Envelope", "Diff")
 FACTS = TitleFacts(

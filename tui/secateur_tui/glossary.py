@@ -6,10 +6,9 @@ Knobs are explained by their settings.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from secateur.kinds.knobs import Knob
-from secateur.kinds.steering import Steer
+from secateur.kinds.knobs import Knob, Steer
 from secateur.model import Reason, State
-from secateur.render.sentences import SENTENCES
+from secateur.render.page import SENTENCES
 from secateur.settings import key_of, keys
 
 from secateur_tui.styled_text import Line, Span, wrap_words

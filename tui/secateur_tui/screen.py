@@ -41,9 +41,8 @@ from secateur_tui.styled_text import Line, Span, clip_line, describe_error, line
 from secateur_tui.widgets.budget_bar import BudgetBar
 from secateur_tui.widgets.dialogue import QueryInput
 from secateur_tui.widgets.item_list import ItemList
-from secateur_tui.widgets.knob_panel import KnobPanel
+from secateur_tui.widgets.knob_panel import BenchTitle, KnobPanel, TitleFacts, draw_title
 from secateur_tui.widgets.line_view import DrawnView, Fixed, LineView
-from secateur_tui.widgets.title import BenchTitle, TitleFacts, draw_title
 
 
 class TabLine(LineView, can_focus=False):

@@ -17,7 +17,7 @@ from secateur.cli.parsing import completed_by, one_of
 from secateur.errors import UsageError, unreadable_folder
 from secateur.ledger import Reason, ReasonCode
 from secateur.profile_files import adopt_profile, own_file, repository_file, write_profile
-from secateur.render.sentences import SENTENCES
+from secateur.render.page import SENTENCES
 from secateur.settings import Settings, installed_keys, lookup, schema
 from secateur.shape import Shape, dumps
 from secateur.terminal import visible

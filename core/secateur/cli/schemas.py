@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 from secateur_agents.savings import SavedOutput
-from secateur_agents.sessions.listing import SessionsOutput
+from secateur_agents.sessions.places import SessionsOutput
 from secateur_lab.commands.demo import DemosOutput
 from secateur_lab.commands.mine import MineOutput
 from secateur_lab.evaluation.report import EvaluationOutput

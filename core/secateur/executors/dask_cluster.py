@@ -25,9 +25,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from secateur.distributions import list_dependencies, source_digest, version_of
 from secateur.errors import SecateurError, UsageError, shown, without_password
-from secateur.executors.executor import TaskOutcome, close_kept, ended_error, firsts_of_homes, wrap_unexpected
+from secateur.executors.executor import (
+    TaskOutcome,
+    answer_task,
+    close_kept,
+    ended_error,
+    firsts_of_homes,
+    wrap_unexpected,
+)
 from secateur.executors.pool import LAST_SECONDS, wait_for_next
-from secateur.executors.pool_worker import answer_task
 from secateur.hosts import is_this_machine
 from secateur.version import __version__
 

@@ -24,8 +24,15 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from secateur.executors.executor import Executor, TaskOutcome, ended_error, firsts_of_homes, wrap_unexpected
-from secateur.executors.pool_worker import receive, send
+from secateur.executors.executor import (
+    Executor,
+    TaskOutcome,
+    ended_error,
+    firsts_of_homes,
+    receive,
+    send,
+    wrap_unexpected,
+)
 from secateur.system.processes import Child, ended_for_time, isolated_python
 
 T = TypeVar("T")
@@ -38,7 +45,7 @@ LAST_SECONDS = 30  # seconds that a worker has at the end to close its files
 _LAST_MOMENTS = 1.0  # seconds that a process which does not answer any more has to end by itself, before it is killed
 _BOOT = (
     "from secateur.system.processes import watch_parent; watch_parent(int(sys.argv[1]));"
-    " from secateur.executors.pool_worker import main; main()"
+    " from secateur.executors.executor import main; main()"
 )
 
 

@@ -25,8 +25,7 @@ from msgspec import structs
 
 from secateur.encodings import as_utf8
 from secateur.errors import RepositoryError
-from secateur.index.facts.degraded import warn_of_partly_read
-from secateur.index.facts.extract import digest_of
+from secateur.index.facts.extract import digest_of, warn_of_partly_read
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex

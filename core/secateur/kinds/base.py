@@ -28,14 +28,12 @@ from msgspec import Struct, UnsetType
 from secateur import render as rendering
 from secateur.kind_places import command_name
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
-from secateur.kinds.knobs import Knob
+from secateur.kinds.knobs import Knob, Steer, steered
 from secateur.kinds.protocols import Delivery, EntryDescription, KeptAnswers, Outcome, OutputFolder, P
-from secateur.kinds.steering import Steer, steered
 from secateur.ledger import Reason, State
-from secateur.render.page import Page, Section
-from secateur.render.sentences import sentence
+from secateur.render.page import Page, Section, sentence
 from secateur.settings import Loaded, Settings, installed_keys, key_of
-from secateur.settings.tables import OF_KINDS
+from secateur.settings.search import OF_KINDS
 from secateur.shape import Shape
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is

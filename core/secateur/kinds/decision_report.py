@@ -19,12 +19,11 @@ from secateur.kinds.protocols import Outcome
 from secateur.kinds.run import command_line_of, describe_reason, render, report_page
 from secateur.ledger import Entry, State, Sums
 from secateur.redaction import redact_typed
-from secateur.render.page import Page, Section, shown_notices
+from secateur.render.page import Page, Section, describe_redactions, shown_notices
 from secateur.render.proofs import lever_words, sections_of
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, markdown_report, plain_lines
 from secateur.render.report.html_page import html_page
 from secateur.render.report.picture import svg_picture
-from secateur.render.sentences import describe_redactions
 from secateur.render.walk_text import Walk
 from secateur.settings import Settings
 from secateur.terminal import visible

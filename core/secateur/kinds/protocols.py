@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_check
 from msgspec import Struct
 
 from secateur.kinds.environment import Environment, Inputs
-from secateur.kinds.steering import FilePlace
+from secateur.kinds.knobs import FilePlace
 from secateur.ledger import Ledger, ModelCall, Notice
 from secateur.settings import Settings
 

@@ -22,8 +22,8 @@ from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import PIN, Delivery, Kind
 from secateur.kinds.environment import Deciding, Environment, Inputs
+from secateur.kinds.knobs import FilePlace, location_in
 from secateur.kinds.protocols import Delivers, Locates, Outcome, Proves, SpellsCommand
-from secateur.kinds.steering import FilePlace, location_in
 from secateur.ledger import Ledger, Notice, State
 from secateur.llm import open_model
 from secateur.progress import Progress, unreported

@@ -9,9 +9,8 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
-from secateur.render.page import Column, Page, Section, count_noun, line_range, notices_of
+from secateur.render.page import Column, Page, Section, count_noun, line_range, notices_of, phrase
 from secateur.render.search_json import DROPPED_LISTED
-from secateur.render.sentences import phrase
 from secateur.render.walk_text import Walk, walk_sections
 from secateur.terminal import clip, visible
 

@@ -19,8 +19,7 @@ from secateur.settings.schema import (
     Tokens,
     Ui,
 )
-from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, SmartPruning
-from secateur.settings.tables import Key, about
+from secateur.settings.search import GraphRag, Key, Penalty, Preference, PriorityWeights, Relevance, SmartPruning, about
 
 __all__ = [
     "FILE_NAME",

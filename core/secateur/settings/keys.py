@@ -13,7 +13,7 @@ import msgspec
 from secateur.errors import ConfigError, shown
 from secateur.kind_places import others
 from secateur.settings.schema import Settings
-from secateur.settings.tables import OF_KINDS, Key, check_key_value, is_table, keys_in, replace_in_table, walk_keys
+from secateur.settings.search import OF_KINDS, Key, check_key_value, is_table, keys_in, replace_in_table, walk_keys
 from secateur.suggestions import suggested_key, suggestion
 
 FILE_NAME = "secateur.toml"

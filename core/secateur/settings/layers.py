@@ -29,7 +29,7 @@ from secateur.settings.keys import (
     replace_values,
 )
 from secateur.settings.schema import PROFILES, Settings, profile_table
-from secateur.settings.tables import OF_KINDS
+from secateur.settings.search import OF_KINDS
 from secateur.toml_values import toml_value
 
 IGNORED = "config_ignored"  # code of the notice that a setting of a repository is ignored

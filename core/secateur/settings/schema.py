@@ -11,8 +11,17 @@ from msgspec import Meta, field
 from msgspec.structs import force_setattr
 
 from secateur.errors import ConfigError
-from secateur.settings.search import GraphRag, Preference, Relevance, SmartPruning
-from secateur.settings.tables import Limit, Share, Table, about, replace_in_table
+from secateur.settings.search import (
+    GraphRag,
+    Limit,
+    Preference,
+    Relevance,
+    Share,
+    SmartPruning,
+    Table,
+    about,
+    replace_in_table,
+)
 from secateur.suggestions import suggestion
 
 PROFILES: Mapping[str, Mapping[str, Any]] = {

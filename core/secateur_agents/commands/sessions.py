@@ -38,8 +38,14 @@ def run(options: CommandCall) -> int:
     """Finds, reads and lists them; exit code 0 also where there are none, with the places that were looked at."""
     from secateur import SCHEMA_VERSION, Column, Page, Section, dumps, visible
 
-    from secateur_agents.sessions.listing import SessionsOutput, list_sessions
-    from secateur_agents.sessions.places import TITLES, describe_places, find_sessions, known_places
+    from secateur_agents.sessions.places import (
+        TITLES,
+        SessionsOutput,
+        describe_places,
+        find_sessions,
+        known_places,
+        list_sessions,
+    )
 
     settings = options.load_settings(None).settings
     places = [one for one in known_places(os.environ) if options.agent in (None, one.agent)]

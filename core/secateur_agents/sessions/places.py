@@ -6,6 +6,11 @@
 
 Places are those that the agents document, with the variables that move them. Symbolic links are not followed, and the
 number of folder entries has a limit.
+
+Lists sessions with what fills them: project, messages, tokens, window, and the share of dead weight.
+
+Tokens in the window are those that the agent's provider reported. If a session reports none, and for the share of dead
+weight, they are estimated from characters: counting a hundred sessions would take minutes.
 """
 
 import os
@@ -13,11 +18,27 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Annotated, Literal
 
-from secateur import Notice, SecateurError, Shape, sessions_in, shown
+from msgspec import Meta
+from secateur import (
+    Count,
+    Notice,
+    Progress,
+    SecateurError,
+    Settings,
+    Shape,
+    Version,
+    session_at,
+    sessions_in,
+    shown,
+    unreported,
+    with_values,
+)
 
 MOST_ENTRIES = 50_000  # most entries of one folder, and most sessions of one agent, that are examined
 MOST_NAMED = 5  # most sessions in an error about an ambiguous id
@@ -178,3 +199,115 @@ def _matches(folder: Path, pattern: str) -> Iterator[os.DirEntry[str]]:
                 yield from _matches(Path(entry.path), rest)
             elif not rest and fnmatchcase(entry.name, part) and entry.is_file(follow_symlinks=False):
                 yield entry
+
+
+class ListedSessionShape(Shape, frozen=True):
+    """A session of the list; figures are null if it could not be read, and `error` says why."""
+
+    id: str
+    agent: str
+    path: Annotated[str, Meta(description="For `secateur conversation`.")]
+    project: str
+    title: str
+    model: str
+    version: str
+    subagent: bool
+    modified: str
+    bytes: Annotated[int | None, Meta(description="Null: it is in a database.")]
+    messages: Count
+    requests: Count
+    compactions: Count
+    tokens: Count | None
+    tokens_from: Literal["reported", "estimated"] | None
+    window: Count | None
+    window_from: Literal["reported", "model", "observed", ""] | None
+    dead_share: Annotated[float | None, Meta(description="Of the tokens that are estimated from the session.")]
+    warnings: list[str]
+    error: str | None
+
+
+class SessionsOutput(Shape, frozen=True):
+    """The output of `secateur sessions --format json`."""
+
+    schema_version: Version
+    sessions: Sequence[ListedSessionShape]
+    found: Annotated[int, Meta(description="All sessions, including those of subagents.")]
+    places: list[AgentPlaceShape]
+
+
+def list_sessions(
+    sessions: Sequence[FoundSession],
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    project: Path | None = None,
+    limit: int = 20,
+    subagents: bool = False,
+    progress: Progress = unreported,
+) -> list[ListedSessionShape]:
+    """Returns the first `limit` sessions, reading one by one until there are as many.
+
+    Args:
+        sessions: the newest first.
+        project: only those whose agent works in this folder or below it.
+        subagents: also those that another session started.
+    """
+    listed: list[ListedSessionShape] = []
+    wanted = [session for session in sessions if subagents or not session.subagent]
+    for index, session in enumerate(wanted):
+        if len(listed) >= limit:
+            break
+        progress("reading", index if project is not None else len(listed), min(limit, len(wanted)))
+        read = read_session(session, settings, environ)
+        inside = project is None or (read.project and PurePath(read.project).is_relative_to(project))
+        if inside and (subagents or not read.subagent):
+            listed.append(read)
+    return listed
+
+
+def read_session(session: FoundSession, settings: Settings, environ: Mapping[str, str]) -> ListedSessionShape:
+    """Reads a session with its facts."""
+    facts, messages, warnings, modified = None, 0, list[str](), ""
+    with suppress(OverflowError, OSError, ValueError):  # an impossible time
+        modified = datetime.fromtimestamp(session.modified, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        estimating = with_values(settings, {"tokens.counter": "estimate"})
+        facts, messages, warnings = session_at(session.path, estimating, environ)
+        wrong = None if facts else f"is not a session of {TITLES[session.agent]} in a known format"
+    except Exception as error:  # a session that cannot be read costs itself, and not the list
+        wrong = error.message if isinstance(error, SecateurError) else f"unexpected {type(error).__name__}: {error}"
+    return ListedSessionShape(
+        id=session.id,
+        agent=session.agent,
+        path=session.path,
+        project=(facts.heading.folder if facts else "") or _project(session),
+        title=facts.heading.title if facts else "",
+        model=facts.heading.model if facts else "",
+        version=facts.heading.version if facts else "",
+        subagent=session.subagent or bool(facts and facts.heading.parent),
+        modified=modified,
+        bytes=session.size,
+        messages=messages if facts else 0,
+        requests=facts.requests if facts else 0,
+        compactions=facts.compactions if facts else 0,
+        tokens=facts.filled if facts else None,
+        tokens_from=None if facts is None else "reported" if facts.filled_from == "reported" else "estimated",
+        window=facts.window if facts else None,
+        window_from=facts.window_from if facts else None,
+        dead_share=round(facts.dead / facts.counted, 4) if facts and facts.counted else None,
+        warnings=list(warnings),
+        error=wrong,
+    )
+
+
+def _project(session: FoundSession) -> str:
+    path = Path(session.path)
+    if session.agent == "gemini-cli":
+        for inside in path.parents[1:3]:
+            written = inside / ".project_root"
+            with suppress(OSError):
+                if written.is_file() and not written.is_symlink():
+                    with written.open("rb") as file:
+                        return file.read(4096).decode("utf-8", "replace").strip()
+        return path.parents[1].name
+    return path.parent.name if session.agent == "claude-code" else ""

@@ -45,8 +45,7 @@ from secateur_lab.evaluation.measuring import (
     open_measurer,
 )
 from secateur_lab.evaluation.mining import MOST_CASES, TRAINING_SHARE, Mined, mine
-from secateur_lab.evaluation.tuned_profile import FITTED, START, Tuned
-from secateur_lab.evaluation.tuning import SEED, Fit, Fitter, RehearsedCase
+from secateur_lab.evaluation.tuned_profile import FITTED, SEED, START, Fit, Fitter, RehearsedCase, Tuned
 from secateur_lab.scenarios.scenario import SUFFIX
 
 NO_CASES = "NO_CASES"

@@ -28,8 +28,7 @@ from secateur.kinds.conversation.session_report import forecast_words
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress
-from secateur.render.page import count_noun
-from secateur.render.sentences import sentence
+from secateur.render.page import count_noun, sentence
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 from secateur_lab.scenarios.check import OpenedScenario

@@ -13,10 +13,10 @@ from secateur import directories
 from secateur.errors import UsageError
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.diff.changes import Treatment
-from secateur.kinds.diff.inputs import is_repository
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
 from secateur.kinds.diff.plan import Coverage, FilePiece, text_of
+from secateur.kinds.diff.repository import is_repository
 from secateur.progress import Progress
 from secateur.render.page import count_noun
 from secateur.settings import Settings

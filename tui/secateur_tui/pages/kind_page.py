@@ -18,9 +18,8 @@ from secateur.errors import BudgetExceeded
 from secateur.example_queries import ExampleQuery
 from secateur.kinds.base import PIN, Environment, Input, Kind, Outcome
 from secateur.kinds.command_line import quote_word
-from secateur.kinds.knobs import Knob, further_knobs
+from secateur.kinds.knobs import Knob, Steer, further_knobs
 from secateur.kinds.run import answer_of, command_line_of, trials_of
-from secateur.kinds.steering import Steer
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.sources.git import HistoryCommit

@@ -7,8 +7,7 @@ from typing import Any
 
 from secateur import directories
 from secateur.errors import SecateurError
-from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step, typed
-from secateur.kinds.steering import Steer
+from secateur.kinds.knobs import Knob, ProfileKnob, Steer, further_knobs, round_step, typed
 from secateur.remembered.store import HALF_LIFE, PreferenceStore
 from secateur.settings import Settings, installed_keys, lookup, with_values
 from secateur.terminal import visible

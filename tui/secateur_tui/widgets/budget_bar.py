@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from secateur.ledger import Sums
 from secateur.model import IntArray, State
-from secateur.render.sentences import fewer_together
+from secateur.render.page import fewer_together
 from textual import events
 from textual.content import Content
 

@@ -12,15 +12,13 @@ import numpy as np
 from secateur.index.facts.lexical import find_terms, word_terms, words
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Pool, Reason, Selection, State
-from secateur.render.page import count_noun
-from secateur.render.sentences import describe_redactions
+from secateur.render.page import count_noun, describe_redactions
 from secateur.render.text import kind_of, why
 from secateur.sources.git import HistoryCommit
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.short_names import NAME, Label, ListColumn, bar_cells, shorten_path, shorten_words
 from secateur_tui.state.answer import AnswerComparison, SameColumn, SearchAnswer, ShownAnswer
-from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.styled_text import (
     Line,
     Span,
@@ -38,6 +36,7 @@ from secateur_tui.styled_text import (
     wrap_words,
 )
 from secateur_tui.widgets.item_pages import draw_name, draw_since
+from secateur_tui.widgets.knob_panel import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.widgets.listing import ItemListing, draw_label, mark_order, measure_labels
 
 # Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it.

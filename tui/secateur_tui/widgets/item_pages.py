@@ -11,8 +11,7 @@ from secateur.index.update.refresh import IndexStatus
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
 from secateur.model import Pool, State
 from secateur.progress import FIRST
-from secateur.render.page import count_noun, shown_notices
-from secateur.render.sentences import describe_redactions, fewer_together
+from secateur.render.page import count_noun, describe_redactions, fewer_together, shown_notices
 from secateur.terminal import visible
 
 from secateur_tui.jobs import IndexProgress

@@ -14,10 +14,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from secateur_tui.host import Guarded, Host
+from secateur_tui.host import Guarded, Host, Palette
 from secateur_tui.jobs import ActionClicked
 from secateur_tui.styled_text import Line, action_at, clip_line
-from secateur_tui.themes import Palette
 
 
 class LineView(Guarded, ScrollView):

@@ -9,11 +9,10 @@ from os.path import commonprefix
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from secateur.kinds.steering import Steer
+from secateur.kinds.knobs import Steer
 from secateur.ledger import WRAPPER, Entry
 from secateur.model import Reason, State
-from secateur.render.page import count_noun
-from secateur.render.sentences import fewer_together
+from secateur.render.page import count_noun, fewer_together
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.glossary import SIGNS

@@ -15,8 +15,7 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from secateur.errors import IndexingError
-from secateur.index.facts.degraded import warn_of_partly_read
-from secateur.index.facts.extract import Record, decode, digest_of
+from secateur.index.facts.extract import Record, decode, digest_of, warn_of_partly_read
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extracted, Extractor

@@ -14,8 +14,8 @@ from typing import Any
 from secateur.kinds.conversation.api_formats import SESSION_FORMATS
 from secateur.kinds.conversation.decisions import MeasuredTranscript, measure_for_model
 from secateur.kinds.conversation.session_formats.base import SessionFormat
-from secateur.kinds.conversation.session_reading import SessionMessages
 from secateur.kinds.conversation.transcripts import Transcript, parse_line
+from secateur.kinds.conversation.unreadable import SessionMessages
 from secateur.kinds.environment import LARGEST
 from secateur.model import Notice
 from secateur.progress import Progress

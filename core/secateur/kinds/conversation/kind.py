@@ -34,17 +34,15 @@ from secateur.kinds.conversation.summarized_groups import SummaryCosts
 from secateur.kinds.conversation.transcripts import FORMATS, Transcript, read_messages, read_transcript
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
-from secateur.kinds.knobs import Knob
-from secateur.kinds.steering import FilePlace, location_in, warn_unknown_pins
+from secateur.kinds.knobs import FilePlace, Knob, location_in, warn_unknown_pins
 from secateur.ledger import VERBS, LedgerShape, Notice
 from secateur.model import Entry, State, TrimReport
-from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
-from secateur.render.sentences import phrase, sentence
+from secateur.render.page import Column, Page, Section, change, count_noun, not_shown, phrase, sentence
 from secateur.settings import Settings
 from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import cell_width, clip, visible
 from secateur.tokens import get_counter
-from secateur.what_if.shapes import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
+from secateur.what_if.levers import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
 
 if TYPE_CHECKING:
     from secateur.what_if.trials import Trials

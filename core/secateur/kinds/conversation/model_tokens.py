@@ -13,8 +13,8 @@ from secateur.errors import SecateurError
 from secateur.kinds.conversation.api_formats import SESSION_FORMATS
 from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.session_formats.base import SessionFormat, text_at
-from secateur.kinds.conversation.session_reading import SessionMessages
 from secateur.kinds.conversation.transcripts import Transcript
+from secateur.kinds.conversation.unreadable import SessionMessages
 from secateur.tokens import Counter, ScaledCounter, counter_for, encoding_of, tokenizer_notice
 
 MOST_FIRST_REQUESTS = 60  # requests that are looked at for a factor

@@ -30,11 +30,17 @@ from secateur.kinds.conversation.decisions import (
     measure_for_model,
     pinned_messages,
 )
-from secateur.kinds.conversation.elements import Removable, elements_of, list_removable, target_tokens
 from secateur.kinds.conversation.extractive_summaries import SpokenLines
 from secateur.kinds.conversation.model_summaries import ModelSummaries, plan_summaries
 from secateur.kinds.conversation.session_formats.claude_code import speaks
-from secateur.kinds.conversation.summarized_groups import drop_message, summarize
+from secateur.kinds.conversation.summarized_groups import (
+    Removable,
+    drop_message,
+    elements_of,
+    list_removable,
+    summarize,
+    target_tokens,
+)
 from secateur.kinds.conversation.tool_results import Clearing, TranscriptPruner, plan_clearing
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of

@@ -34,7 +34,6 @@ from secateur.kinds.conversation.decisions import (
     pinned_messages,
     statistics,
 )
-from secateur.kinds.conversation.elements import target_tokens
 from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.placeholders import (
@@ -51,6 +50,7 @@ from secateur.kinds.conversation.placeholders import (
     replaced_texts,
     result_placeholder,
 )
+from secateur.kinds.conversation.summarized_groups import target_tokens
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
 from secateur.kinds.report_logs import log_report

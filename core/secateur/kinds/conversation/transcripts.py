@@ -32,11 +32,13 @@ from secateur.kinds.conversation.messages import (
     parse_message,
 )
 from secateur.kinds.conversation.session_formats.base import SessionFormat, objects_in, text_at
-from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
 from secateur.kinds.conversation.unreadable import (
     DAMAGED,
     INVALID_UTF8,
+    SessionMessages,
+    UnreadValue,
     damage_notices,
+    message_in,
     refuse_foreign,
     refuse_misread,
     warn_of_unpaired,

@@ -19,12 +19,11 @@ from secateur.kinds.diff.plan import LEFT_OUT, SPLIT, WHOLE, Coverage, FilePiece
 from secateur.kinds.report_logs import log_report
 from secateur.ledger import VERBS, WRAPPER, Entry, LedgerShape, TrimAction, TrimReport
 from secateur.model import Notice
-from secateur.render.page import Column, Page, Section, count_noun, line_range, not_shown
-from secateur.render.sentences import sentence
+from secateur.render.page import Column, Page, Section, count_noun, line_range, not_shown, sentence
 from secateur.settings import Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
 from secateur.terminal import visible
-from secateur.what_if.shapes import ProofFields
+from secateur.what_if.levers import ProofFields
 
 
 class PartShape(Shape, frozen=True):

@@ -17,9 +17,12 @@ from secateur.kinds.diff.changes import line_numbers
 from secateur.kinds.diff.chunk_text import SKILL_FILE, Injection, distrust_notice, skill_notice
 from secateur.kinds.diff.chunks import ChunkOutput, Chunks, page_of, render_chunks
 from secateur.kinds.diff.comparison import UNREAD, Comparison
-from secateur.kinds.diff.inputs import (
+from secateur.kinds.diff.measured_diff import Compared, MeasuredDiff, measure_diff
+from secateur.kinds.diff.plan import LEFT_OUT, Plan, ledger_of, plan_chunks, tokens_of
+from secateur.kinds.diff.repository import (
     FLAGS,
     INPUTS,
+    changes_of,
     diff_of,
     findings_of,
     name_of,
@@ -27,13 +30,9 @@ from secateur.kinds.diff.inputs import (
     read_states,
     text_of_input,
 )
-from secateur.kinds.diff.measured_diff import Compared, MeasuredDiff, measure_diff
-from secateur.kinds.diff.plan import LEFT_OUT, Plan, ledger_of, plan_chunks, tokens_of
-from secateur.kinds.diff.repository import changes_of
 from secateur.kinds.diff.skip_rules import pattern_of
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
-from secateur.kinds.knobs import Knob
-from secateur.kinds.steering import FilePlace, Steer, location_in
+from secateur.kinds.knobs import FilePlace, Knob, Steer, location_in
 from secateur.model import Reason
 from secateur.render.page import Page, count_noun, listed
 from secateur.settings import Loaded, Settings, with_values

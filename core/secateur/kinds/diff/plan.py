@@ -34,8 +34,7 @@ from secateur.kinds.diff.file_parts import Part
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredChange, MeasuredDiff
 from secateur.kinds.diff.skip_rules import Pruner, Verdict
 from secateur.ledger import Entry, Figure, Ledger, Notice, Reason, State
-from secateur.render.page import count_noun, listed
-from secateur.render.sentences import sentence
+from secateur.render.page import count_noun, listed, sentence
 from secateur.settings import Settings
 
 # Tokens that a chunk needs for changes: with fewer not even one line fits beside the header of its file.

@@ -17,7 +17,7 @@ from secateur.kinds.diff.changes import Change, Treatment
 from secateur.kinds.diff.diff_parser import unquote
 from secateur.languages.syntax import file_flags
 from secateur.ledger import Figure, Reason
-from secateur.render.sentences import phrase
+from secateur.render.page import phrase
 from secateur.sources.files import path_bytes, path_text
 from secateur.sources.ignore import Rules
 

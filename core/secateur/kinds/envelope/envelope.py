@@ -30,8 +30,7 @@ import tomli
 from msgspec import field
 
 from secateur.errors import BudgetExceeded, PromptComposeError
-from secateur.kinds.envelope.cut_record import CutRecord, Known, Remembered
-from secateur.kinds.envelope.ledger_entries import make_ledger, text_at
+from secateur.kinds.envelope.ledger_entries import CutRecord, Known, Remembered, make_ledger, text_at
 from secateur.kinds.envelope.sections import TARGET, Path, pinned_paths, section_of, sections, text_of, value_at
 from secateur.kinds.envelope.stages import Shrinking
 from secateur.kinds.report_logs import log_report
@@ -43,7 +42,7 @@ from secateur.shape import Shape
 from secateur.suggestions import suggestion
 from secateur.terminal import clip
 from secateur.tokens import Counter, counter_for, get_counter, tokenizer_notice
-from secateur.what_if.shapes import ProofFields
+from secateur.what_if.levers import ProofFields
 
 _ROWS = tomli.loads(files("secateur.kinds.envelope").joinpath("windows.toml").read_text("utf-8"))["windows"]
 # Tokens of each model's window, prompt and answer together.

@@ -11,8 +11,8 @@ from msgspec import structs
 from secateur.errors import PromptComposeError, not_utf8
 from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, Flag, Input, Kind, Outcome, Wording
-from secateur.kinds.envelope.cut_record import Remembered
 from secateur.kinds.envelope.envelope import Budget, EnvelopeOutput, TrimmedEnvelope, budget_of, fit
+from secateur.kinds.envelope.ledger_entries import Remembered
 from secateur.kinds.envelope.sections import (
     SECTIONS,
     TARGET,
@@ -25,12 +25,10 @@ from secateur.kinds.envelope.sections import (
 )
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.kind_trials import KindTrials, Left
-from secateur.kinds.knobs import Knob
-from secateur.kinds.steering import warn_unknown_pins
+from secateur.kinds.knobs import Knob, warn_unknown_pins
 from secateur.ledger import Notice, State
 from secateur.redaction import Redactor
-from secateur.render.page import Column, Page, Section, change, count_noun
-from secateur.render.sentences import sentence
+from secateur.render.page import Column, Page, Section, change, count_noun, sentence
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import Counter, counter_for, get_counter

@@ -18,8 +18,8 @@ from operator import itemgetter
 from typing import Any
 
 from secateur.kinds.envelope import sections
-from secateur.kinds.envelope.cut_record import CutRecord, Ladder, Remembered, Stage
 from secateur.kinds.envelope.cuts import Cut, container_steps, item_cuts, list_cuts, reference_cuts, text_cuts
+from secateur.kinds.envelope.ledger_entries import CutRecord, Ladder, Remembered, Stage
 from secateur.model import Reason
 from secateur.tokens import Counter
 

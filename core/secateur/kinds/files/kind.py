@@ -18,20 +18,18 @@ from secateur.kinds.files.model_questions import apply_replies, plan_questions
 from secateur.kinds.files.sourcecode import MARKDOWN, FileDecisionShape, MeasuredFiles, PrunedFiles, describe_room
 from secateur.kinds.files.strategies import missing_query_error, prune, try_in_order, whole_order
 from secateur.kinds.kind_trials import KindTrials
-from secateur.kinds.knobs import Knob
-from secateur.kinds.steering import FilePlace, location_in
+from secateur.kinds.knobs import FilePlace, Knob, location_in
 from secateur.ledger import LedgerShape, Reason
 from secateur.llm.interface import Question
 from secateur.model import Entry, Notice, State, TrimReport
 from secateur.redaction import Redactor
-from secateur.render.page import Column, Page, Section, change, count_noun, line_range, not_shown
-from secateur.render.sentences import sentence
+from secateur.render.page import Column, Page, Section, change, count_noun, line_range, not_shown, sentence
 from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.sources.named import is_named
 from secateur.sources.open import parse_file_list
 from secateur.terminal import clip, visible
-from secateur.what_if.shapes import ProofFields
+from secateur.what_if.levers import ProofFields
 from secateur.what_if.trials import BudgetColumns, Swept, Trials
 
 SHOWN_FILES = 40  # most dropped files that the text lists without --verbose

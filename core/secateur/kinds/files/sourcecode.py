@@ -30,8 +30,7 @@ from secateur.languages.syntax.text import is_blank
 from secateur.ledger import VERBS, WRAPPER, Figure, ReasonCode, StateName
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.render.layouts import body, file_block, layout_of
-from secateur.render.page import line_range
-from secateur.render.sentences import phrase
+from secateur.render.page import line_range, phrase
 from secateur.shape import Count, Lines, Shape
 from secateur.tokens import Counter, get_counter
 

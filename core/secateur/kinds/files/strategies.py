@@ -33,7 +33,7 @@ from secateur.kinds.files.sourcecode import (
     header,
     merge_ranges,
 )
-from secateur.kinds.steering import warn_unknown_pins
+from secateur.kinds.knobs import warn_unknown_pins
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import IntArray, Notice, Reason, State
 from secateur.render.page import count_noun, line_range, listed

@@ -18,7 +18,7 @@ from secateur.errors import SecateurError, shown
 from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
-from secateur.kinds.knobs import Knob
+from secateur.kinds.knobs import Knob, warn_unknown_pins
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.lines import LONGEST_LINE, SLICE, LogLines, is_stamped, read_lines
@@ -31,16 +31,14 @@ from secateur.kinds.log.selection import (
     parse_lines,
     select_lines,
 )
-from secateur.kinds.steering import warn_unknown_pins
 from secateur.ledger import Entry, Ledger, LedgerShape, Notice, State
 from secateur.progress import Progress
-from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
-from secateur.render.sentences import sentence
+from secateur.render.page import Column, Page, Section, change, count_noun, not_shown, sentence
 from secateur.settings import Settings
 from secateur.shape import SCHEMA_VERSION, Version
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
-from secateur.what_if.shapes import ProofFields
+from secateur.what_if.levers import ProofFields
 
 if TYPE_CHECKING:
     from secateur.what_if.trials import Trials

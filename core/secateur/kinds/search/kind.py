@@ -14,7 +14,7 @@ from secateur.errors import SecateurError
 from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
-from secateur.kinds.knobs import Knob
+from secateur.kinds.knobs import FilePlace, Knob, Steer, location_in, overruling, steered
 from secateur.kinds.run import parse_dropped_limit
 from secateur.kinds.search.knobs import (
     BUDGET,
@@ -28,7 +28,6 @@ from secateur.kinds.search.knobs import (
     pool_key,
     weights_of,
 )
-from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Pool, Selection
 from secateur.render.layouts import LAYOUTS, gives_notices
 from secateur.render.page import Page, Section, count_noun, line_range, notices_of, shown_notices
@@ -40,7 +39,7 @@ from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, condense_notices
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
-from secateur.settings.tables import Part
+from secateur.settings.search import Part
 from secateur.sources.committed import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is

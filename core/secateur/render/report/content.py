@@ -11,7 +11,7 @@ from functools import cached_property
 
 from secateur.ledger import Notice, State, Sums
 from secateur.render.markdown import block, escape_line, heading, one_line
-from secateur.render.sentences import fewer_together
+from secateur.render.page import fewer_together
 from secateur.render.walk_text import Walk
 from secateur.terminal import ELLIPSIS, clip, visible
 

@@ -18,10 +18,9 @@ from html import escape
 from pathlib import Path
 
 from secateur.ledger import State
-from secateur.render.page import count_noun
+from secateur.render.page import count_noun, fewer_together
 from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt, ReportItem, summary_sentence
 from secateur.render.report.looks import fit_name, known_signal, page_styles, pattern_defs, segments_of, stacked_bar
-from secateur.render.sentences import fewer_together
 from secateur.render.walk_text import GLYPHS, CallEnd, WalkedItem, rule_of
 from secateur.terminal import visible
 

@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from secateur.index.facts.embedding.vectors import Embedder, Vectors, document_text
-from secateur.index.facts.runs import RunCounts
+from secateur.index.facts.lexical import RunCounts
 from secateur.settings import Embedding, Settings
 
 

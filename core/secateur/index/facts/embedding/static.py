@@ -28,7 +28,7 @@ import numpy.typing as npt
 from secateur.directories import data_dir
 from secateur.errors import EmbeddingError
 from secateur.index.facts.embedding.vectors import SCALE, TextKind, Vectors
-from secateur.index.facts.runs import Numbers, RunCounts, RunTable, sum_entries
+from secateur.index.facts.lexical import Numbers, RunCounts, RunTable, sum_entries
 from secateur.model import distinct
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
