@@ -132,7 +132,6 @@ def _sample(data: bytes) -> bytes:
 
 
 def _ends_early(data: bytes) -> bool:
-    """Tells whether all that is wrong with UTF-8 is that its last character is cut."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:

@@ -7,6 +7,16 @@
 A file is named by the digest that the placeholder in the conversation names. Credentials are replaced before anything
 is written, only the user may read the files, and what is older than a week or beyond 256 MB goes, the oldest first.
 Files that the store did not write stay, whatever their age.
+
+Records what pruning took out, in a file beside the originals of a store, and adds it up.
+
+    store.savings.add(SavingsRecord("run", session, whole=39_001, sent=21))
+    for session in summarize(store.savings.read(), 20).sessions: ...
+
+Each record is one line, written at once, so that several programs may write. Only the user may read the file. A full
+file becomes the older of two, and what was older goes. No text of a conversation is in it.
+
+What was taken out is not what an agent saved: agents cut long outputs themselves, and nothing here knows how.
 """
 
 from __future__ import annotations

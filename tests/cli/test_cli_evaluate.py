@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from secateur_lab.evaluation import measuring, mining
+from secateur_lab.evaluation import cases as judged_cases
+from secateur_lab.evaluation import measuring
 from support.cli import secateur
 from support.json_shapes import violations
 from support.repos import SHOP, committed, git, write
@@ -193,14 +194,14 @@ def test_no_case_is_said(tmp_path: Path) -> None:
 
 
 def test_what_was_found_is_written_when_it_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root, build_case = history(tmp_path), mining.build_case
+    root, build_case = history(tmp_path), judged_cases.build_case
 
     def interrupted(history_, commit, said):  # type: ignore[no-untyped-def]
         if len(said) == 4:
             raise KeyboardInterrupt
         return build_case(history_, commit, said)
 
-    monkeypatch.setattr(mining, "build_case", interrupted)
+    monkeypatch.setattr(judged_cases, "build_case", interrupted)
     ran = secateur("mine", root, "--out", root / "cases")
     assert ran.code == 130
     assert "4 cases" in ran.out

@@ -13,9 +13,8 @@ from secateur.history import RepositoryHistory
 from secateur.model import State
 from secateur.settings import Settings, with_profile
 from secateur.sources import samples
-from secateur_lab.evaluation.cases import JudgedCase, read_case, read_cases, select_set
+from secateur_lab.evaluation.cases import JudgedCase, mine, read_case, read_cases, select_set
 from secateur_lab.evaluation.measuring import Choice, figures, figures_of, make_plan, measure_with, open_measurer
-from secateur_lab.evaluation.mining import mine
 from secateur_lab.scenarios.scenario import dump_scenario
 from support.repos import QUERY, SHOP, committed, write
 

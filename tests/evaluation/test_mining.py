@@ -11,7 +11,7 @@ from secateur.errors import RepositoryError
 from secateur.history import RepositoryHistory
 from secateur.settings import Settings
 from secateur.sources import samples
-from secateur_lab.evaluation.mining import MOST_FILES, Mined, NoCase, mine
+from secateur_lab.evaluation.cases import MOST_FILES, Mined, NoCase, mine
 from support.credentials import MAKERS
 from support.repos import git, write
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from secateur.engine import Engine
 from secateur.errors import SecateurError
-from secateur.index.update.staleness import Changes
+from secateur.index.update.refresh import Changes
 from secateur.settings import Settings, with_values
 from support.engine_answers import answer_text, printed
 from support.repos import committed, git, write

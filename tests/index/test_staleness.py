@@ -8,8 +8,8 @@ import pytest
 from secateur import Engine
 from secateur.errors import RepositoryError
 from secateur.index.facts.extract import digest_of
-from secateur.index.update import staleness
-from secateur.index.update.staleness import Changes, changes
+from secateur.index.update import refresh as refreshing
+from secateur.index.update.refresh import Changes, changes
 from secateur.sources.open import open_source
 from support.memory_source import MemorySource
 from support.processes import SETTINGS
@@ -83,7 +83,7 @@ def test_many_new_dates_are_not_all_read(tmp_path: Path, monkeypatch: pytest.Mon
     for path in SHOP:
         write(root, {path: SHOP[path]})
     assert not changes(before, open_source(root), indexed)
-    monkeypatch.setattr(staleness, "MOST_READ", 2)
+    monkeypatch.setattr(refreshing, "MOST_READ", 2)
     assert len(changes(before, open_source(root), indexed).files) == len(SHOP)
 
 

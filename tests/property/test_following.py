@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.kinds.conversation.decisions import measure
+from secateur.kinds.conversation.decisions import measure_for_model
 from secateur.kinds.conversation.growing_transcript import CHANGED, COMPACTED, GONE, GrowingTranscript
 from secateur.kinds.conversation.session_facts import session_facts
 from secateur.kinds.conversation.transcripts import read_transcript
@@ -37,7 +37,7 @@ def seen(measured):
 
 def at_once(data):
     whole = data[: data.rfind(b"\n") + 1]
-    return measure(read_transcript(whole), COUNTER)
+    return measure_for_model(read_transcript(whole), COUNTER)
 
 
 @given(st.sampled_from(sorted(FORMS)), SCRIPTS, st.lists(st.integers(0, 20_000), max_size=8), ODD)
@@ -77,6 +77,8 @@ def test_only_what_was_added_is_read_and_counted(path):
     class Counting:
         name, exact = "counting", True
 
+        def load(self): ...
+
         def count_many(self, texts):
             texts = list(texts)
             counted.extend(texts)
@@ -101,7 +103,7 @@ def test_a_last_line_without_an_end_is_read_where_it_is_whole(path):
     path.write_text(text[:-1])
     growing = GrowingTranscript(path, "x")
     measured = growing.look(COUNTER)
-    assert seen(measured) == seen(measure(read_transcript(text[:-1].encode()), COUNTER))
+    assert seen(measured) == seen(measure_for_model(read_transcript(text[:-1].encode()), COUNTER))
     more = as_lines(agents.codex((*SCRIPT, user("More."))))
     path.write_text(more)
     assert seen(growing.look(COUNTER)) == seen(at_once(more.encode()))
@@ -202,7 +204,7 @@ def test_a_compaction_is_noticed(path, form):
 def test_another_counter_counts_anew_without_reading(path):
     growing = followed(path)
     other = growing.look(get_counter("estimate"))
-    assert seen(other) == seen(measure(read_transcript(path.read_bytes()), get_counter("estimate")))
+    assert seen(other) == seen(measure_for_model(read_transcript(path.read_bytes()), get_counter("estimate")))
 
 
 def test_what_is_no_session_a_line_a_record_is_not_followed(path):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from secateur.errors import RepositoryError
-from secateur.index.update.staleness import Changes
+from secateur.index.update.refresh import Changes
 from secateur.kinds.search.kind import Search
 from secateur.model import Channel, Pool, Selection, State
 from secateur.render.layouts import render_pack

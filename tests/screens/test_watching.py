@@ -19,7 +19,7 @@ from inspector_kit import (
 from msgspec.structs import replace
 from secateur.engine import Engine
 from secateur.errors import RepositoryError
-from secateur.index.update.staleness import Changes
+from secateur.index.update.refresh import Changes
 from secateur.settings import Settings, Ui
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace

@@ -7,7 +7,7 @@ from pathlib import Path
 from secateur.history import RepositoryHistory
 from secateur.settings import Settings
 from secateur.sources import samples
-from secateur_lab.evaluation.mining import mine
+from secateur_lab.evaluation.cases import mine
 from secateur_lab.scenarios.scenario import dump_scenario
 from support.repos import write
 

@@ -203,7 +203,6 @@ def _scenario(options: CommandCall) -> int:
 
 
 def _given_flags(options: CommandCall) -> list[str]:
-    """The flags of a call that say what is read, or under which settings, and what is recorded of it."""
     names = ("bench", "workspace", "session", *sorted(_fields()), "budget", "only", "profile", "counter", "record")
     given = [_flag(name) for name in names if getattr(options, name) is not None]
     return given + [f"--set {text}" for text in options.sets if not text.strip().startswith("ui.")]

@@ -20,8 +20,7 @@ from secateur.terminal import visible
 
 if TYPE_CHECKING:
     from secateur.example_queries import ExampleQuery
-    from secateur.index.update.refresh import IndexStatus
-    from secateur.index.update.staleness import Changes
+    from secateur.index.update.refresh import Changes, IndexStatus
 
 SHOWN_PATHS = 20
 EXAMPLES = 4

@@ -27,9 +27,8 @@ from secateur.index.store import arrayfile
 from secateur.index.store.folder import folder_name, folder_of, remove_leftovers, size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.refresh import RecordedState, unread_files
+from secateur.index.update.refresh import Changes, RecordedState, changes, unread_files
 from secateur.index.update.snapshot_manager import Histories
-from secateur.index.update.staleness import Changes, changes
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.settings import Index

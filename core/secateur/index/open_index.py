@@ -31,9 +31,17 @@ from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.edits import Choice, PartialSnapshot, part_of
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.refresh import IndexStatus, RecordedState, record, snapshot_of, status_of, unread
+from secateur.index.update.refresh import (
+    Changes,
+    IndexStatus,
+    RecordedState,
+    changes,
+    record,
+    snapshot_of,
+    status_of,
+    unread,
+)
 from secateur.index.update.snapshot_manager import Histories, SnapshotManager, incomplete
-from secateur.index.update.staleness import Changes, changes
 from secateur.languages.syntax.text import read_text, split_lines
 from secateur.model import Notice, Pool
 from secateur.progress import Progress

@@ -29,9 +29,8 @@ from secateur.index.store.folder import remove_leftovers, size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.edits import Edit
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.refresh import IndexStatus, RecordedState, arrays_version, repair, status_of
+from secateur.index.update.refresh import Changes, IndexStatus, RecordedState, arrays_version, repair, status_of
 from secateur.index.update.snapshot_manager import FactsOfFiles, SnapshotManager
-from secateur.index.update.staleness import Changes
 from secateur.languages import rules_of
 from secateur.languages.packages import ManifestPackages, manifests_of, packages_of
 from secateur.model import FileFacts, IntArray, Notice
@@ -254,7 +253,6 @@ class WorkspaceIndex(OpenIndex):
 
     @contextmanager
     def _leaving_out(self, name: str) -> Iterator[None]:
-        """Leaves out a repository if the code inside raises an error and the answer may be partial."""
         try:
             yield
         except SecateurError as error:

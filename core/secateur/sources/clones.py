@@ -13,6 +13,8 @@ That repository has no hook, no remote and only our configuration. git gets the 
 which forbids what a repository could ask for, with one exception: the protocol of the address. The user is never asked
 for anything: there is no terminal, no credential helper and no password program. For ssh, the user's own key agent,
 configuration and `GIT_SSH_COMMAND` are used; for https, their proxies and certificates.
+
+Folders of the cache that one process at a time writes: a lock beside each, and the error if it cannot be written.
 """
 
 from __future__ import annotations
@@ -34,14 +36,51 @@ from typing import IO
 
 from msgspec import structs
 
-from secateur.errors import RepositoryError
-from secateur.progress import Progress
-from secateur.sources.cache_folders import hold_folder, remove_folder, unwritable_cache
+from secateur.errors import RepositoryError, reason_of, shown
+from secateur.progress import Progress, unreported
 from secateur.sources.git_addresses import FetchOptions, GitAddress
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
 from secateur.sources.provenance import RECORD, Clone, clone_at
+from secateur.system.files import open_lock, try_lock
 from secateur.system.processes import Child
 from secateur.terminal import clip, visible
+
+_LOCK_LOOK_SECONDS = 0.1
+
+
+@contextmanager
+def hold_folder(folder: Path, progress: Progress = unreported) -> Iterator[None]:
+    """Lets one process at a time write a folder; all, if the file system has no locks. Raises OSError.
+
+    Waiting has no time limit, and Ctrl-C ends it. `progress` is called meanwhile, and may raise. The file of the lock
+    is never removed: two processes could then hold one lock.
+    """
+    handle = open_lock(folder.with_name(folder.name + ".lock"))
+    try:
+        with suppress(OSError):
+            while not try_lock(handle):
+                progress("waiting for another process", 0, 0)
+                time.sleep(_LOCK_LOOK_SECONDS)
+        yield
+    finally:
+        os.close(handle)
+
+
+def remove_folder(folder: Path) -> int:
+    """Removes a folder and returns how many bytes its files held; 0 if there is none. Raises OSError."""
+    if not folder.is_dir():
+        return 0
+    with hold_folder(folder):
+        size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+        shutil.rmtree(folder)
+    return size
+
+
+def unwritable_cache(folder: Path, error: OSError) -> RepositoryError:
+    """Returns the error for a folder of the cache that cannot be written."""
+    hint = "Set SECATEUR_CACHE_DIR to a folder you can write to."
+    return RepositoryError(f"cannot write to {shown(folder)}: {reason_of(error)}", hint=hint, code="CACHE_NOT_WRITABLE")
+
 
 FAILED = "FETCH_FAILED"
 TOO_LARGE = "FETCH_TOO_LARGE"

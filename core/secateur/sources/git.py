@@ -350,7 +350,6 @@ class Git:
             raise
 
     def _read_answer(self, *arguments: str, seconds: float | None = None) -> str:
-        """Returns the output of a command with a small answer; "" if git says no (exit status 1)."""
         with self._run(*arguments, seconds=seconds or self._patience.query, accept=(0, 1)) as output:
             return _read_all(output, _ANSWER_BYTES, self.root).decode("utf-8", "replace").strip()
 

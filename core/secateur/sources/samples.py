@@ -19,7 +19,7 @@ from typing import Any
 
 from secateur.directories import data_dir
 from secateur.errors import RepositoryError
-from secateur.sources.cache_folders import unwritable_cache
+from secateur.sources.clones import unwritable_cache
 from secateur.sources.files import confine_path
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
 

@@ -324,7 +324,6 @@ def _weighs(trials: Trials) -> set[str]:
 
 
 def _sides(trials: Trials, lever: Lever, *sides: str) -> dict[str, Any]:
-    """Returns the first ids of each side, and under SIDE_more the number of others."""
     shown: dict[str, Any] = {}
     for side in sides:
         items = getattr(lever.others, side)

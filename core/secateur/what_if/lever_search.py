@@ -158,7 +158,6 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
 
 
 def _fewest_dearer(levers: Sequence[Lever]) -> float:
-    """Among levers that let the whole item out at up to FAR times the budget: the fewest items dropped or shortened."""
     return min((lever.others.dearer for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE), default=math.inf)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import secateur
 from msgspec import UNSET, Meta, UnsetType
 
-from secateur_lab.evaluation.mining import Mined, MinedCase, mine
+from secateur_lab.evaluation.cases import Mined, MinedCase, mine
 from secateur_lab.scenarios.location import SAMPLE, find_scenarios, root_of
 from secateur_lab.scenarios.scenario import SUFFIX, dump_scenario
 

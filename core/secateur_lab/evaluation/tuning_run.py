@@ -34,7 +34,7 @@ from secateur import (
     with_values,
 )
 
-from secateur_lab.evaluation.cases import JudgedCase, LeftOut, read_cases
+from secateur_lab.evaluation.cases import MOST_CASES, TRAINING_SHARE, JudgedCase, LeftOut, Mined, mine, read_cases
 from secateur_lab.evaluation.measuring import (
     BUDGETS,
     Choice,
@@ -44,7 +44,6 @@ from secateur_lab.evaluation.measuring import (
     measure_with,
     open_measurer,
 )
-from secateur_lab.evaluation.mining import MOST_CASES, TRAINING_SHARE, Mined, mine
 from secateur_lab.evaluation.tuned_profile import FITTED, SEED, START, Fit, Fitter, RehearsedCase, Tuned
 from secateur_lab.scenarios.scenario import SUFFIX
 

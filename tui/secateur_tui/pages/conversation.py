@@ -171,8 +171,6 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
 
 
 def _find_summary(pruned: Pruned, item: int) -> MessageDecision | None:
-    """Returns the summary that covers a message: the first of those right before the run of messages it belongs
-    to."""
     row = item_of(pruned, item)
     if row is None or row.state is not State.SUMMARISED or row.number < 0:
         return None
@@ -195,7 +193,6 @@ def _list_tools(message: Message | None) -> str:
 
 @lru_cache(maxsize=2)
 def _measure_tools(outcome: Outcome[Pruned]) -> int:
-    """Returns the width of the column of tools, which cuts the longest names; 0 where no message has any."""
     named = (_list_tools(message_of(outcome.payload, item)) for item in sample_items(len(outcome.ledger.entries)))
     return min(_TOOL_CELLS, max(map(cell_width, named), default=0))
 

@@ -58,7 +58,6 @@ class FileWatch:
 
 
 def _place_of(path: str) -> tuple[str, int] | None:
-    """Returns where a path leads and who owns what has this name; None if nothing has it."""
     try:
         return os.path.realpath(path), owner(Path(path))
     except (OSError, ValueError):

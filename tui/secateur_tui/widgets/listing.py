@@ -325,7 +325,6 @@ def find_alike(labels: Iterable[Label], name: int, place: int) -> Mapping[str, i
 
 
 def _told(label: Label, name: int, place: int) -> str:
-    """Returns what tells a label from others in these cells: a text for itself, without the role or number before."""
     drawn = plain(draw_label(label, name, place))
     return drawn[name:] if label.prose else drawn
 

@@ -178,7 +178,6 @@ def _draw_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob], mark: st
 
 
 def _describe_lever(lever: Lever, trials: Trials, knobs: Sequence[Knob]) -> str:
-    """Names a value in the words of its knob. What is held is the item at the cursor, so its name is left out."""
     hold, _, choice = lever.name.partition(" ")
     if hold == HOLD:
         held = "pinned" if "pins" in trials.changes(lever.name, lever.value) else "taken in"

@@ -116,7 +116,6 @@ def _compile_tokens(line_comment: str, block_comments: bool) -> re.Pattern[str]:
 
 
 def _find_string_end(text: str, start: int) -> int:
-    """Returns the end of the string literal that starts here; of the quote alone if the line does not close it."""
     end = start + 1
     while end < len(text):
         if text[end] == text[start]:

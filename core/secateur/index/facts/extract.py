@@ -217,7 +217,6 @@ def _read(path: str, data: bytes, problem: str, scanning: Scanning) -> _ReadFile
 
 
 def _make_records(files: Sequence[_ReadFile], counter: Counter, embedder: Embedder | None) -> Iterator[Record]:
-    """Counts the words of all files together, and yields the record of each."""
     from secateur.index.facts.embedding import documents
     from secateur.index.graph.resolve.exported_symbols import digest_of_links
     from secateur.render.layouts import body, ingredients

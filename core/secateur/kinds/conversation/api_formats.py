@@ -187,7 +187,6 @@ def _make_langchain(like: Mapping[str, Any], role: str, text: str, _index: int) 
 
 
 def _langchain_body(value: Mapping[str, Any]) -> tuple[messages.Where, str]:
-    """Returns the path to the fields of a message, and its type; "" if it is not a message."""
     if "role" in value:
         return (), ""
     name = field_of(value, "id", -1)

@@ -130,7 +130,6 @@ def _webp(raw: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg(raw: bytes) -> tuple[int, int] | None:
-    """Reads the size from the first frame header; segments before it are skipped by their lengths."""
     offset = 2
     while offset + 9 <= len(raw) and raw[offset] == 0xFF:
         marker = raw[offset + 1]

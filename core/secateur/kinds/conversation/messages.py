@@ -199,7 +199,6 @@ def make_message(
 def _name_all(
     parts: Iterable[MessagePart], calls: Mapping[str, MessagePart], own: dict[str, MessagePart], location: str
 ) -> tuple[MessagePart, ...]:
-    """Returns the parts with the names of their calls. `own`: receives the calls among them."""
     named = []
     try:
         for part in parts:

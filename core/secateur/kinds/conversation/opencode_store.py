@@ -149,7 +149,6 @@ def _messages(connection: sqlite3.Connection, session: str, path: Path) -> list[
 
 
 def _value(data: Any, known: dict[str, Any]) -> Any:
-    """Parses a row's JSON object and adds its columns; any other text is returned unchanged."""
     value = _json(data)
     return {**value, **known} if isinstance(value, dict) else data
 

@@ -195,7 +195,6 @@ def _accesses_in_patch(tool: str, text: str) -> Iterator[FileAccess]:
 
 
 def _printed_file(tool: str, command: Any) -> str:
-    """The one file that a shell command prints unchanged; "" for any other command."""
     if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         command = command[-1] if command[0].rpartition("/")[2] in _SHELLS else shlex.join(command)
     if (

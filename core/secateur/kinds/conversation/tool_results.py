@@ -85,7 +85,6 @@ class TranscriptPruner:
         return self.result.report if self.result is not None else None
 
     def _messages_of(self, result: Pruned) -> list[dict[str, Any]]:
-        """Returns the messages that go out; keeps the result and, with `verbose`, logs its report."""
         self.result = result
         log_report("conversation", result.report, self.verbose)
         return result.messages

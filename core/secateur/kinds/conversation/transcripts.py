@@ -273,7 +273,6 @@ def request_head(container: Mapping[str, Any]) -> Message | None:
 
 
 def _system_texts(given: Any) -> Iterator[str]:
-    """Yields the texts of a system prompt, which is a text, a list of blocks, or Gemini's content."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, list):

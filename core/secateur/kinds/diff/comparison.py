@@ -356,7 +356,6 @@ def _make_trees(objects: TemporaryObjects, before: Listing, after: Listing, path
 
 
 def _blob_of(change: Change) -> str:
-    """Id of the file's new content; of a deleted file its old content; "" for a submodule."""
     patch = change.patches[-1]
     if SUBMODULE in patch.modes:
         return ""

@@ -224,7 +224,6 @@ def _add_remarks(
 
 
 def _count_injected(measured: MeasuredDiff, limit: int) -> int:
-    """Counts the tokens of a chunk's text before its changes, with the widest numbers its heading may get."""
     most = widest_number(measured.diff.lines)
     tokens = measured.counter.count(measured.injection.head(most, most))
     if limit - tokens < LEAST_CAPACITY:

@@ -245,7 +245,7 @@ def trim_envelope(
         TokenizerError: the counter's data cannot be read.
     """
     settings = settings or Settings()
-    counter = counter_for(model, get_counter(settings.tokens.counter))
+    counter = counter_for(model if isinstance(model, str) else "", get_counter(settings.tokens.counter))
     original = sections(envelope)
     budget = budget_of(model, context_token_budget, reserve_for_response, settings.context_budget, counter.name)
     trimmed = fit(original, budget, counter, settings.pins)

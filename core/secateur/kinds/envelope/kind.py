@@ -200,7 +200,6 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
 
 
 def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[Left]:
-    """Finds entries by their places: a trimmed section has entries for its parts, and a list one for its end."""
     entries = [(*place, entry) for place, entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)]
     trimmed = _TrimmedPlaces((path, start, entry.state) for path, start, entry in entries)
     rows = {path for path, _, _ in entries}
@@ -251,5 +250,4 @@ class _TrimmedPlaces:
 
 
 def _reaches(step: str | int, start: int | None) -> bool:
-    """Tells whether a step leads into the end of a list from `start` on; None: into all of it."""
     return start is None or not isinstance(step, int) or step >= start

@@ -319,7 +319,6 @@ def _is_part(then: Any, now: Any, *, item: bool = False) -> bool:
 
 
 def _count_kept(then: str, now: str) -> int | None:
-    """Counts the characters that a cut text keeps, the ellipsis of a summary included; None if it is not cut."""
     kept = now.rfind("… (")
     if kept >= 0 and then.startswith(now[:kept]):
         return kept

@@ -146,8 +146,6 @@ def _sort_by_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
 
 
 def _refuse(statuses: Iterable[_FileStatus], rules: ContextPrune, top: float) -> None:
-    """Refuses files as not relevant, with the threshold that they miss. `top`: the relevance of the best piece of all,
-    of which snippets must have a share; 0 for no such condition."""
     for status in statuses:
         status.reason, status.left = Reason.NOT_RELEVANT, None
         floor = SCORES * top * rules.snippet_share

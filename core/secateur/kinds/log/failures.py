@@ -187,7 +187,6 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
 
 
 def _continue(bodies: _Bodies, start: int, limit: int, style: str) -> int:
-    """Finds the end of the lines that continue a block without a form of its own."""
     indent = _indent(bodies[start])
     end = start + 1
     if levels.MESSAGE_BELOW.match(bodies[start]) and end < limit:
@@ -432,8 +431,6 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
 
 
 def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[int, ...]:
-    """Orders the lines of a block to read first: its head, messages, the first location in own code, the code that it
-    quotes. Of errors that came from others, the message and location of the first cause come before the other's."""
     messages, hints, places, quoted, causes = (list[int]() for _ in range(5))
     goroutine = style == "panic" or any(bodies[index].startswith("goroutine ") for index in range(head, end))
     for index in range(head, end):

@@ -224,7 +224,6 @@ class LogKind(Kind[ReadLog, LogSelection]):
 
 
 def _find_entries(asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) -> Sequence[tuple[State, int]]:
-    """Finds entries by their lines, which other settings group into other entries, with the tokens that go out."""
     goes_out = array("q", bytes(8 * (len(outcome.payload.log.lines) + 1)))
     for stretch in outcome.payload.stretches:
         for start, end in stretch.spans:

@@ -290,7 +290,6 @@ def _decode(data: bytes) -> tuple[str, list[Notice]]:
 
 
 def _count_lines(lines: Sequence[str], counter: Counter, progress: Progress) -> list[int]:
-    """Counts the tokens of each line; equal lines in one slice are counted once."""
     tokens: list[int] = []
     for start in range(0, len(lines), SLICE):
         progress("counting", start, len(lines))
@@ -309,7 +308,6 @@ def _count_lines(lines: Sequence[str], counter: Counter, progress: Progress) -> 
 
 
 def _split_line(line: str) -> Iterator[str]:
-    """Splits a line into pieces that end at the end of a word if possible."""
     start = 0
     while len(line) - start > PIECE:
         word_end = _WORD_END.search(line, start + PIECE // 2, start + PIECE)

@@ -325,7 +325,6 @@ def parse_lines(name: str, lines: int) -> Span | None:
 
 
 def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch]:
-    """Marks the stretches that a user pins: whole blocks, and the pinned lines of others as stretches of their own."""
     for start, end in pins:
         marked: list[Stretch] = []
         for stretch in stretches:
@@ -390,7 +389,6 @@ def _split_between(start: int, end: int, marked: Sequence[tuple[int, Reason]], b
 
 
 def _split_routine(start: int, end: int, blocks: int) -> Iterator[Stretch]:
-    """Yields routine lines in steps; the middle of many as one stretch."""
     most = _MOST_STEPS // (2 * blocks + 2) + 1
     steps = -(-(end - start) // _STEP)
     if steps <= 2 * most:
@@ -409,7 +407,6 @@ def _split_routine(start: int, end: int, blocks: int) -> Iterator[Stretch]:
 
 
 def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText) -> list[Stretch]:
-    """Decides on every stretch; returns the stretches that go out, in the order of adding."""
     added = list[Stretch]()
 
     def put(stretch: Stretch, spans: Sequence[Span], limit: int, *, telling: bool = False) -> int:
@@ -649,7 +646,6 @@ def _grade(stretch: Stretch) -> int:
 
 
 def _settle_all(log: ReadLog, budget: int, stretches: Iterable[Stretch]) -> list[Stretch]:
-    """Sets the reasons of all stretches, and merges neighbouring routine lines with the same decision."""
     settled: list[Stretch] = []
     for stretch in stretches:
         last = settled[-1] if settled else None

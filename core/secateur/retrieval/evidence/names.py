@@ -128,8 +128,6 @@ def match_usages(query: Query, snapshot: Snapshot) -> FloatArray:
 
 
 def _find_wanted_words(query: Query) -> frozenset[str]:
-    """Returns the stemmed words of the name or of the few words that a query consists of; none for a query of another
-    kind."""
     recognised = query.recognised
     if recognised is None or recognised.kind not in (QueryKind.SYMBOL, QueryKind.PHRASE):
         return frozenset()

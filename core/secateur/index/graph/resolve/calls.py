@@ -306,7 +306,6 @@ class CallResolver:
         return self._make_edges(near, How.LINKAGE) if len(near) == 1 else UNKNOWN
 
     def _nested_function(self, file: int, gid: int, name: str) -> int:
-        """Returns the function `name` defined inside the calling function or one around it; -1 if it does not exist."""
         qualified, scope = self.symbols.qualified[file], self.symbols.fragments[gid].qualname
         while scope:
             holder, inner = qualified.get(scope), qualified.get(f"{scope}.{name}")
@@ -493,7 +492,6 @@ class CallResolver:
         return self._make_edges(tuple(near), How.LINKAGE)
 
     def _make_edges(self, definitions: Gids | list[int] | None, how: How) -> CallResolution:
-        """Makes edges to definitions. A called class has an edge to itself and one to its constructor."""
         if not definitions:
             return UNKNOWN
         confidence = CONFIDENCE[how] - (OVERLOAD_PENALTY if len(definitions) > 1 else 0)

@@ -136,7 +136,6 @@ def _complete_answers(values: Sequence[Mapping[str, Any]], spoken: Sequence[int]
 
 
 def _answer(value: Mapping[str, Any]) -> str:
-    """The id shared by the lines of one answer; "" for other lines."""
     message = value.get("message")
     answer = message.get("id") if value.get("type") == "assistant" and isinstance(message, dict) else None
     return answer if isinstance(answer, str) else ""

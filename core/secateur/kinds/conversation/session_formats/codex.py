@@ -237,7 +237,6 @@ def _result(item: Mapping[str, Any], call: str, under: Where) -> MessagePart:
 
 
 def _replacement(value: Mapping[str, Any]) -> Iterator[MessagePart]:
-    """Yields the parts of the history that replaces compacted items; in older versions, of the summary."""
     items = field_of(value, "payload", "replacement_history")
     if not isinstance(items, list):
         text = field_of(value, "payload", "message")

@@ -116,7 +116,6 @@ def _parts(value: Mapping[str, Any]) -> Iterator[messages.MessagePart]:
 
 
 def _file(file: Any, where: messages.Where) -> Iterator[messages.MessagePart]:
-    """Yields a part for a picture or other media; texts of other files are separate parts."""
     if base.text_at(file, "mime").startswith(_MIME_OF_MEDIA):
         yield messages.media_part(where, None)
 
