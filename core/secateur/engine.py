@@ -319,8 +319,9 @@ class Engine:
         """
         texts = partial(self.content, selection.pool), partial(self.sent, selection)
         out = self._counter_of(selection).count(self.render(selection))
-        tokens = out if selection.kept_rows else 0
-        return json_report(selection, *texts, tokens, explain=explain, dropped=dropped, message_tokens=out)
+        return json_report(
+            selection, *texts, out if selection.kept_rows else 0, explain=explain, dropped=dropped, message_tokens=out
+        )
 
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""

@@ -190,14 +190,16 @@ def unreadable_folder(path: Path, error: Exception | None = None) -> RepositoryE
     """Returns the error for a folder that is missing, or that cannot be read because of `error`."""
     if error is None:
         return RepositoryError(f"no such folder: {path}", hint="check the path", code="NO_SUCH_FOLDER")
-    message = f"cannot read {path}: {reason_of(error)}"
-    return RepositoryError(message, hint="check the path and its permissions", code="UNREADABLE_FOLDER")
+    return RepositoryError(
+        f"cannot read {path}: {reason_of(error)}", hint="check the path and its permissions", code="UNREADABLE_FOLDER"
+    )
 
 
 def bare_repository(path: Path, hint: str) -> RepositoryError:
     """Returns the error for reading the files of a bare repository."""
-    message = f"{path} is a bare git repository: it has no files of its own"
-    return RepositoryError(message, hint=hint, code="BARE_REPOSITORY")
+    return RepositoryError(
+        f"{path} is a bare git repository: it has no files of its own", hint=hint, code="BARE_REPOSITORY"
+    )
 
 
 def _flag_prefix(flag: str) -> str:

@@ -64,8 +64,9 @@ class Answering:
         """Asks once the typing pauses."""
         self._jobs.error = None
         self._paint()
-        pause = self._pace().debounce * (1 if self._scene.state.kind_page.instant else READING_PAUSE)
-        self._jobs.after(DEBOUNCE, pause, self.answer)
+        self._jobs.after(
+            DEBOUNCE, self._pace().debounce * (1 if self._scene.state.kind_page.instant else READING_PAUSE), self.answer
+        )
 
     def decide(self) -> None:
         """Decides under changed settings."""

@@ -598,8 +598,9 @@ class Bench(Guarded, Screen[None]):
         if self.standing:
             state, scene = self.state, self.scene
             ranges = scene.ranges if scene.proven else {}
-            notes = state.kind_page.knob_notes(state)
-            self.knobs.show(state.settings, state.opened, ranges, notes, scene.ranges_pending)
+            self.knobs.show(
+                state.settings, state.opened, ranges, state.kind_page.knob_notes(state), scene.ranges_pending
+            )
 
     def paint_page(self) -> None:
         """Paints the open page where it is in sight."""

@@ -215,8 +215,9 @@ class DaskCluster:
             self.client.close(timeout=1)
 
     def _submit(self, function: Any, *arguments: Any, **words: Any) -> Any:
-        key = f"secateur-{self._name}-{next(self._numbers)}"
-        return self.client.submit(function, *arguments, key=key, pure=False, **words)
+        return self.client.submit(
+            function, *arguments, key=f"secateur-{self._name}-{next(self._numbers)}", pure=False, **words
+        )
 
     def _look(self, *, at_once: bool = False) -> None:
         """Checks that the cluster is alive, and the workers that are new. Raises SecateurError."""

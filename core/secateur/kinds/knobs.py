@@ -141,8 +141,9 @@ def further_knobs(knobs: Sequence[Knob], deciding_keys: Sequence[str]) -> tuple[
         if key.name not in present and key.scope != "run" and (key.choices or key.kind in (bool, int, float)):
             *tables, leaf = key.name.split(".")
             label = f"−{leaf}" if tables[-1] == "penalty" else leaf.replace("_", " ")
-            rounded = key.kind is int and key.default >= _ROUND_FROM
-            further.append(Knob(key.name, label, mutable=key.low == 0, rounded=rounded))
+            further.append(
+                Knob(key.name, label, mutable=key.low == 0, rounded=key.kind is int and key.default >= _ROUND_FROM)
+            )
     return tuple(further)
 
 

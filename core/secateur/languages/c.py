@@ -91,8 +91,9 @@ def read(captures: Captures, out: Collector) -> None:
         if (declaration := named_child(node, -1)) is not None:
             templates[declaration.id] = node
     for node in captures.get("namespace", ()):
-        name = re.sub(r"(?:(?<!\s)\s+)?::\s*(?:inline\s+)?", ".", out.field_text(node, "name"))
-        out.define(node, None, name, methods=False)
+        out.define(
+            node, None, re.sub(r"(?:(?<!\s)\s+)?::\s*(?:inline\s+)?", ".", out.field_text(node, "name")), methods=False
+        )
     _read_classes(captures, templates, out)
     for node in captures.get("function", ()):
         _read_function(node, templates.get(node.id, node), out)

@@ -75,8 +75,9 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("struct", ()):
         constant = node.child_by_field_name("left")
         definition = out.define(node, FragmentKind.CLASS, out.text(constant), sig_end=constant)
-        creation = node.child_by_field_name("right") or node
-        out.add_base(definition, read_dotted_name(out.field_text(creation, "receiver")))
+        out.add_base(
+            definition, read_dotted_name(out.field_text(node.child_by_field_name("right") or node, "receiver"))
+        )
     for node in captures.get("titled", ()):
         # Defines a function named by its title: `describe Cart do`, `it "adds" do`, `task :build do`.
         word = out.field_text(node, "method")

@@ -110,8 +110,9 @@ class RememberedFile:
         return RememberedError(f"cannot read {shown(self.path)}", why=why, hint="remove the file, or mend it")
 
     def _unwritable(self, why: str) -> RememberedError:
-        hint = "SECATEUR_CONFIG_DIR names another folder"
-        return RememberedError(f"cannot write {shown(self.path)}", why=why, hint=hint)
+        return RememberedError(
+            f"cannot write {shown(self.path)}", why=why, hint="SECATEUR_CONFIG_DIR names another folder"
+        )
 
 
 def first_time(user_dir: Path, root: Path, what: str) -> bool:

@@ -73,8 +73,9 @@ def search_page(
         candidates = Section(tuple(_candidate_rows(selection, shown)), more=more, columns=(*figures, *terms, Column()))
     totals = Section((_totals(selection, pack_tokens),))
     walked = walk_sections(walk) if walk is not None else ()
-    sections = (candidates, *walked, totals) if len(selection) else ()
-    return Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
+    return Page(
+        head, (candidates, *walked, totals) if len(selection) else (), notices_of(selection), label_cells=LABEL_CELLS
+    )
 
 
 def kind_of(pool: Pool) -> str:

@@ -206,8 +206,9 @@ def _installed_kind_tables(tables: Mapping[str, Any], place: str, notices: list[
             usable[name] = table
         except ConfigError as error:
             if notices is not None:
-                message = f"{place}: [kinds.{shown(name)}] is ignored: {error.message}; {error.hint}"
-                notices.append(Notice(IGNORED, message))
+                notices.append(
+                    Notice(IGNORED, f"{place}: [kinds.{shown(name)}] is ignored: {error.message}; {error.hint}")
+                )
     return usable
 
 

@@ -306,8 +306,9 @@ class Git:
                 for part in ("objects/info", "refs"):
                     (folder / part).mkdir(parents=True)
                 (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
-                borrowed = (common_folder(self.git_dir).resolve() / "objects").as_posix()
-                (folder / "objects/info/alternates").write_bytes(path_bytes(borrowed) + b"\n")
+                (folder / "objects/info/alternates").write_bytes(
+                    path_bytes((common_folder(self.git_dir).resolve() / "objects").as_posix()) + b"\n"
+                )
                 if oids and len(oids[0]) == _SHA256_DIGITS:
                     (folder / "config").write_text(_SHA256_CONFIG, encoding="ascii")
                 git = Git(self._binary, Location(folder, None), folder, patience=self._patience)

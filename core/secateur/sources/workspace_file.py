@@ -111,8 +111,9 @@ def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] 
         return
     folder = path.parent / location
     if not MAGIC.search(location):
-        checked = _check_name(prefix, name or _last_part(str(folder.resolve())))
-        yield WorkspaceMember(checked, str(folder), rev, tuple(only))
+        yield WorkspaceMember(
+            _check_name(prefix, name or _last_part(str(folder.resolve()))), str(folder), rev, tuple(only)
+        )
         return
     if location.count("**") > 1:  # each further one walks every folder once more
         raise ConfigError(f"{prefix}: {shown(location)} has ** more than once", hint='write "services/**/api"')

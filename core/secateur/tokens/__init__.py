@@ -88,8 +88,9 @@ class ScaledCounter:
 def _find_family(model: str, families: Iterable[str]) -> str:
     """The longest family that begins a model's name, or begins it after a provider's: `openai/gpt-4-0613`."""
     name = model[:LONGEST_MODEL].casefold()
-    fits = (one for one in families if re.search(rf"(?:^|[/.:]){re.escape(one)}(?![a-z0-9])", name))
-    return max(fits, key=len, default="")
+    return max(
+        (one for one in families if re.search(rf"(?:^|[/.:]){re.escape(one)}(?![a-z0-9])", name)), key=len, default=""
+    )
 
 
 def encoding_of(model: str) -> str:

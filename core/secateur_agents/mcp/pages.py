@@ -111,8 +111,9 @@ def page_of_cursor(cursor: str) -> tuple[str, int]:
 
 def other_page() -> secateur.UsageError:
     """Returns the error of a cursor whose page the call does not have."""
-    message = "cursor: this call has no such page; its files or its arguments changed"
-    return secateur.UsageError(message, hint="call again without a cursor")
+    return secateur.UsageError(
+        "cursor: this call has no such page; its files or its arguments changed", hint="call again without a cursor"
+    )
 
 
 def name_pages(engine: secateur.Engine, selection: secateur.Selection, budget: int, count: Count) -> list[str]:

@@ -79,8 +79,9 @@ def find_demo(name: str) -> Recording:
     known = list_demos()
     if name not in known:
         near = secateur.suggestion(name, known)
-        hint = f"did you mean {near}?" if near else f"demos: {', '.join(known)}"
-        raise secateur.UsageError(f"unknown demo {name}", hint=hint)
+        raise secateur.UsageError(
+            f"unknown demo {name}", hint=f"did you mean {near}?" if near else f"demos: {', '.join(known)}"
+        )
     return known[name]
 
 

@@ -214,8 +214,9 @@ def _write(out: Path, cases: Sequence[MinedCase], repository: str) -> list[str]:
     digits = max(3, len(str(len(cases))))
     names = [f"{position:0{digits}}-{case.commit[:10]}{SUFFIX}" for position, case in enumerate(cases, 1)]
     if cases:
-        texts = {name: dump_scenario(case.scenario(repository)) for name, case in zip(names, cases, strict=True)}
-        secateur.write_folder(out, texts)
+        secateur.write_folder(
+            out, {name: dump_scenario(case.scenario(repository)) for name, case in zip(names, cases, strict=True)}
+        )
     return names
 
 

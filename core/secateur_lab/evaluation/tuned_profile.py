@@ -294,8 +294,9 @@ class Tuned:
         groups = [item.case.repository for item in self.held_out]
         by = groups if len(set(groups)) > 1 else None
         gain = differences(before, after)
-        budget = budgets[0] if len(budgets) == 1 else None
-        return HeldOutGain(budget, mean_of(before, by), mean_of(after, by), mean_of(gain, by))
+        return HeldOutGain(
+            budgets[0] if len(budgets) == 1 else None, mean_of(before, by), mean_of(after, by), mean_of(gain, by)
+        )
 
 
 START, FITTED = "start", "fitted"  # names of the two choices in the plan of the held-out cases

@@ -175,5 +175,6 @@ def _convert(record: dict[str, Any], what: Any, at: int, path: Path) -> Any:
         takes = message.replace("`", "").replace("Expected ", "takes ")
         name = f"unknown field {shown(unknown[1])}" if unknown else takes
         key = where.rstrip("`").lstrip(".").replace("[...]", "")
-        fault = f"{key}: {name}" if key else name
-        raise malformed(path, at, fault, "docs/replay.md lists what each event has") from error
+        raise malformed(
+            path, at, f"{key}: {name}" if key else name, "docs/replay.md lists what each event has"
+        ) from error

@@ -204,8 +204,9 @@ class _Player:
             return ReplayStep(0, event, self.shown, words, refusal=error)
         bench.decided, bench.refusal = running.decided_of(bench.kind, outcome), None
         changes = changes_between(then, bench.decided) if then is not None else ()
-        tokens = then.ledger.after if then else None
-        return ReplayStep(0, event, self.shown, words, bench.decided, changes=changes, then=tokens)
+        return ReplayStep(
+            0, event, self.shown, words, bench.decided, changes=changes, then=then.ledger.after if then else None
+        )
 
 
 def settings_after(

@@ -266,8 +266,9 @@ def _leave_out_tests_that_ask(kind: Any, outcome: secateur.Outcome[Any]) -> seca
     selection = secateur.select(pool, structs.replace(settings, excludes=(*settings.excludes, *ids)))
     left_out = kind.outcome_of(payload.engine, selection, settings, payload.explain, payload.dropped)
     message = f"Tests that ask the same question are left out of the answer: {', '.join(tests)}."
-    notices = (*left_out.notices, secateur.Notice(TEST_ASKS, message))
-    return structs.replace(left_out, notices=notices, of_settings=outcome.of_settings)
+    return structs.replace(
+        left_out, notices=(*left_out.notices, secateur.Notice(TEST_ASKS, message)), of_settings=outcome.of_settings
+    )
 
 
 def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[secateur.Kind[Any, Any], dict[str, Any]]:

@@ -337,8 +337,9 @@ class KindPage(Generic[M, P]):
         """Returns what the list shows of the answer."""
         state = scene.state
         assert state.answer is not None
-        crossings = scene.crossings if scene.proven else ()
-        return self.listing_type(state.answer, state.comparison, crossings, state.choice.by, scene.screen)
+        return self.listing_type(
+            state.answer, state.comparison, scene.crossings if scene.proven else (), state.choice.by, scene.screen
+        )
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""

@@ -208,8 +208,9 @@ class SearchPage(KindPage[Any, SearchDecision]):
         if jobs.error is not None:
             return item_pages.draw_error(jobs.error, cells)
         if jobs.activity == INDEXING and state.answer is None and (jobs.progress is not None or state.asks):
-            meanwhile = "" if state.asks else MEANWHILE
-            return item_pages.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
+            return item_pages.draw_progress(
+                self.engine.source_name, jobs.progress, cells, "files", "" if state.asks else MEANWHILE
+            )
         if not state.asks:
             return self._draw_first_screen(scene, cells)
         if pool is not None and not len(pool) and not state.needs_reading:

@@ -170,8 +170,9 @@ class ItemFinding(ScreenPart):
             new = [hit for hit in looked if hit is not None and hit.item not in listed]
             hits += len(new)
             of = f"{seen:,} of {min(MOST_TEXTS, len(columns)):,} texts looked through"
-            offers = Offers([_offer(columns, hit) for hit in new], f"{len(listed) + hits:,} found, {of}")
-            self._chooser.add(sought, offers)
+            self._chooser.add(
+                sought, Offers([_offer(columns, hit) for hit in new], f"{len(listed) + hits:,} found, {of}")
+            )
 
     # --- filters and orders ---
 

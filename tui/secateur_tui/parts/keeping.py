@@ -181,8 +181,9 @@ class Keeping(ScreenPart):
                 words += wrap_words(f"not {key}: {why}", cells, "warning")
             return words
 
-        page = AskPage("Save as a profile", draw, asked, replaced=not wrong)
-        self.bench.ask(page, partial(self._save_profile, choice))
+        self.bench.ask(
+            AskPage("Save as a profile", draw, asked, replaced=not wrong), partial(self._save_profile, choice)
+        )
 
     def _save_profile(self, choice: str, name: str) -> None:
         if not name:

@@ -246,8 +246,9 @@ class Program(ScreenPart):
         self.bench.ask(page, recorder.set_caption)
 
     def do_help(self) -> None:
-        title = f"Help: {self.kind.wording.title}"
-        self.bench.ask(FilteredPage(title, self._draw_help, self._offer), self.bench.action_do)
+        self.bench.ask(
+            FilteredPage(f"Help: {self.kind.wording.title}", self._draw_help, self._offer), self.bench.action_do
+        )
 
     def _offer(self, sought: str) -> tuple[str, str]:
         """Returns (id, label) of the action that the filter leaves first: one whose name is or begins with what is

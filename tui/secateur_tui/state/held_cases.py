@@ -189,6 +189,7 @@ class HeldCases:
                 continue
             leaving, whole = dict(ranked), [id_ for id_, is_whole in ranked if is_whole]
             states = {id_: (WHOLE if leaving[id_] else PART) if id_ in leaving else DROPPED for id_ in held.named}
-            recall = figures(whole, case.judged).recall if any(case.judged.values()) else None
-            results.append(CaseResult(states, recall))
+            results.append(
+                CaseResult(states, figures(whole, case.judged).recall if any(case.judged.values()) else None)
+            )
         return CasesResult(results)

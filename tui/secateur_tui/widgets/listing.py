@@ -177,8 +177,9 @@ class ItemListing:
             return line(Span(self.change_words(change), "up" if change > 0 else "down")) if change else ()
         state, flipped = self.answer.state_of(item), self.comparison is not None and self.comparison.flipped[item]
         how = self.overruled(item) if self.overruled is not None else None
-        sign = SIGNS[how] if how is not None else "!" if flipped else " "
-        return Span(sign, "warning" if flipped else "accent"), Span(state.glyph, state.label)
+        return Span(
+            SIGNS[how] if how is not None else "!" if flipped else " ", "warning" if flipped else "accent"
+        ), Span(state.glyph, state.label)
 
     def after(self, item: int) -> int:
         """Returns the tokens that leave of an item."""

@@ -85,8 +85,9 @@ def _bedrock_parts(block: Mapping[str, Any], where: messages.Where) -> Iterator[
             yield messages.MessagePart(messages.PartKind.TEXT, content, (*where, "text"))
     elif kind == "toolUse":
         at = (*where, "toolUse", "input")
-        tool = text_at(content, "name") or "unknown"
-        yield messages.call_part(tool, field_of(content, "input"), _id(content, "toolUseId"), at)
+        yield messages.call_part(
+            text_at(content, "name") or "unknown", field_of(content, "input"), _id(content, "toolUseId"), at
+        )
     elif kind == "toolResult":
         items = objects_in(field_of(content, "content"))
         texts = [

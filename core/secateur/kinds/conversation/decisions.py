@@ -419,5 +419,6 @@ def _cache(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Ca
     if row is None:
         return CacheShape.of(None, measured.total, 0, saved)
     first = next(item.number for item in items[row:] if item.number >= 0)
-    prefix = measured.head + sum(item.after for item in items[:row])
-    return CacheShape.of(first, prefix, sum(item.after for item in items[row:]), saved)
+    return CacheShape.of(
+        first, measured.head + sum(item.after for item in items[:row]), sum(item.after for item in items[row:]), saved
+    )

@@ -179,8 +179,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     ) -> Trials:
         from secateur.kinds.kind_trials import KindTrials  # it needs numpy, which a conversation does not
 
-        find_entries = SummaryCosts(outcome.payload).find_entries
-        return KindTrials(self, material, inputs, settings, outcome, find_entries=find_entries)
+        return KindTrials(
+            self, material, inputs, settings, outcome, find_entries=SummaryCosts(outcome.payload).find_entries
+        )
 
     def hold(self, outcome: Outcome[Pruned], index: int, settings: Settings) -> Settings | str:
         if (item := item_of(outcome.payload, index)) is None or item.number < 0:

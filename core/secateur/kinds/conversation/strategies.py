@@ -91,8 +91,9 @@ def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned,
     }
     warnings = [notice for notice in second.warnings if notice.code not in repeated]
     pruned = finish(measured, items, safe_zone, first.target, warnings)
-    originals = {**first.originals, **second.originals}
-    return replace(pruned, calls=second.calls, questions=second.questions, originals=originals)
+    return replace(
+        pruned, calls=second.calls, questions=second.questions, originals={**first.originals, **second.originals}
+    )
 
 
 STRATEGIES = ("summarize", "truncate", "hybrid", "staged", "tool-results")

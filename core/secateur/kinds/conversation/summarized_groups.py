@@ -337,8 +337,9 @@ def _replace_stretch(
     decisions = []
     for position, (role, text) in enumerate(texts):
         message = {"role": role, "content": text} if known is None else known.make(replaced, role, text, position)
-        tokens = measured.counter.count(text)
-        decisions.append(MessageDecision(-1, 0, tokens, State.SUMMARISED, Reason.SUMMARY, message, section))
+        decisions.append(
+            MessageDecision(-1, 0, measured.counter.count(text), State.SUMMARISED, Reason.SUMMARY, message, section)
+        )
     return decisions
 
 

@@ -181,8 +181,9 @@ class Clearing:
             pictures = len(kinds) - cleaned - kinds.count(PartKind.CALL)
             item = MessageDecision(index, before, after, State.SHORTENED, why, new, later=later, later_cut=cut)
             items[index] = replace(item, cleaned=cleaned, pictures=pictures, over=over)
-        pruned = finish(measured, items, zone.safe_zone_tokens, self.target, progress=progress)
-        return replace(pruned, originals=self.originals)
+        return replace(
+            finish(measured, items, zone.safe_zone_tokens, self.target, progress=progress), originals=self.originals
+        )
 
 
 def plan_clearing(

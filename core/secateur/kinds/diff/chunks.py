@@ -219,8 +219,9 @@ def render_chunks(plan: Plan) -> Chunks:
 
 
 def _trim_action(entry: Entry) -> TrimAction:
-    section = "injected" if entry.id == WRAPPER else entry.id
-    return TrimAction(section, VERBS[entry.state], sentence(entry), entry.before, entry.after)
+    return TrimAction(
+        "injected" if entry.id == WRAPPER else entry.id, VERBS[entry.state], sentence(entry), entry.before, entry.after
+    )
 
 
 def _file_part(piece: FilePiece) -> FilePart:

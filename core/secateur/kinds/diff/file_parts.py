@@ -117,8 +117,9 @@ class Splitter:
                 rows = hunk.rows()
                 costs = self._counter.count_many([row.text for row in rows])
                 for (olds, new, row), cost in zip(number_rows(hunk, rows), costs, strict=True):
-                    inside = fragment(olds[0] if self._old else new)
-                    units.append(_Unit(patch_index, hunk_index, olds, new, row, cost, inside))
+                    units.append(
+                        _Unit(patch_index, hunk_index, olds, new, row, cost, fragment(olds[0] if self._old else new))
+                    )
         return units
 
     @cached_property

@@ -282,8 +282,9 @@ def _notices(diff: Diff) -> list[Notice]:
     if diff.outside:
         first, count = diff.outside[0][0], sum(lines for _, lines in diff.outside)
         lines, go = count_noun(count, "line belongs", "lines belong"), "does" if count == 1 else "do"
-        message = f"{lines} to no changed file (the first is line {first:,}) and {go} not go out."
-        notices.append(Notice("text_outside", message))
+        notices.append(
+            Notice("text_outside", f"{lines} to no changed file (the first is line {first:,}) and {go} not go out.")
+        )
     if damaged := [change for change in diff.changes if change.fault not in ("", NOT_IN_CLONE)]:
         files = count_noun(len(damaged), "changed file is", "changed files are")
         names = listed([change.path for change in damaged], _NAMED)

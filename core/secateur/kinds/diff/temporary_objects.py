@@ -129,8 +129,9 @@ class TemporaryObjects:
 
 
 def _cannot_write(what: str, error: OSError) -> RepositoryError:
-    hint = "Set TMPDIR to a folder with room."
-    return RepositoryError(f"cannot write a temporary {what}: {error.strerror}", hint=hint, code="TEMPORARY")
+    return RepositoryError(
+        f"cannot write a temporary {what}: {error.strerror}", hint="Set TMPDIR to a folder with room.", code="TEMPORARY"
+    )
 
 
 LARGEST_FILE = 256 << 20  # bytes of a file on disk above which it is not compared

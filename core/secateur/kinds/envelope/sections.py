@@ -241,8 +241,9 @@ def extensions_of(envelope: dict[str, Any]) -> Iterator[EnvelopeValue]:
 
     for section in SECTIONS:
         if section not in (TARGET, DIGEST):
-            root = EnvelopeValue(envelope, section, (section,))
-            yield from filter(extension, walk(root, into=lambda node: not extension(node)))
+            yield from filter(
+                extension, walk(EnvelopeValue(envelope, section, (section,)), into=lambda node: not extension(node))
+            )
 
 
 def pinned_paths(envelope: dict[str, Any], pins: Iterable[str]) -> dict[str, Path]:

@@ -270,8 +270,9 @@ class Shrinking:
         self._settle(limits[-1], make)
         for node, before in zip(nodes, whole, strict=True):
             if (now := node.value) is not before:
-                start = len(now) - 1 if isinstance(now, list) else None
-                self.cut_record.add(node.path, Stage.DROP, Reason.ENTRIES_DROPPED, start)
+                self.cut_record.add(
+                    node.path, Stage.DROP, Reason.ENTRIES_DROPPED, len(now) - 1 if isinstance(now, list) else None
+                )
 
     def _note(
         self, nodes: Sequence[sections.EnvelopeValue], whole: Sequence[Any], stage: Stage, reason: Reason

@@ -283,8 +283,9 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         if index >= len(pruned.decisions):  # the wrapper
             return None
         ranges = pruned.decisions[index].ranges
-        name = pruned.measured.files[index].source.module_name
-        return location_in(environment.base, name, ranges[0][0] if ranges else 1)
+        return location_in(
+            environment.base, pruned.measured.files[index].source.module_name, ranges[0][0] if ranges else 1
+        )
 
     def texts(self, outcome: Outcome[PrunedFiles], index: int) -> tuple[str, str]:
         pruned = outcome.payload

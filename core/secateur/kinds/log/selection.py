@@ -342,8 +342,9 @@ def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch
                 if first < until:
                     pinned = (first, until) == (low, high)
                     rows = None if pinned or stretch.rows is None else min(max(stretch.rows, first), until - 1)
-                    part = structs.replace(stretch, start=first, end=until, figures={}, pinned=pinned, rows=rows)
-                    marked.append(part)
+                    marked.append(
+                        structs.replace(stretch, start=first, end=until, figures={}, pinned=pinned, rows=rows)
+                    )
         stretches = marked
     return stretches
 
@@ -365,8 +366,9 @@ def _split_tables(
             elif low > start:
                 yield from _split_between(start, low, marked, blocks)
             if after + 1 < match:
-                rows = min(max(first, after + 1), match - 1)
-                yield Stretch(after + 1, match, Reason.ROUTINE, rows=rows, figures={"away": 0})
+                yield Stretch(
+                    after + 1, match, Reason.ROUTINE, rows=min(max(first, after + 1), match - 1), figures={"away": 0}
+                )
         start = max(start, high)
     yield from _split_between(start, end, marked, blocks)
 

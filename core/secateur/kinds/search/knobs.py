@@ -88,8 +88,9 @@ def search_command(
     flag_like = query.startswith("-") or path.startswith("-")
     words = CommandWords("search", settings, opened, *([] if flag_like else [query, path]))
     words.flag("--budget", str(settings.effective_budget), "graph_rag.token_budget")
-    values = ",".join(number(lookup(settings, knob.key)) for knob in WEIGHTS)
-    words.flag("--weights", values, *(knob.key for knob in WEIGHTS))
+    words.flag(
+        "--weights", ",".join(number(lookup(settings, knob.key)) for knob in WEIGHTS), *(knob.key for knob in WEIGHTS)
+    )
     words.flag("--top-k", str(rag.top_k), TOP_K.key)
     words.flag("--depth", str(rag.max_depth), DEPTH.key)
     words.flag("--strategy", pruning.strategy, STRATEGY.key)

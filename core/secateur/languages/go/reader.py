@@ -176,8 +176,9 @@ class GoValues(BlockValues):
         for case in node.named_children:
             if case.type in ("type_case", "default_case"):
                 types = case.children_by_field_name("type")
-                meaning = value_of(self.format_type(types[0])) if len(types) == 1 else value
-                self.bind(alias, meaning, case, case.start_byte)
+                self.bind(
+                    alias, value_of(self.format_type(types[0])) if len(types) == 1 else value, case, case.start_byte
+                )
 
     TYPES: ClassVar = {
         "type_identifier identifier": BlockValues.format_type_name,

@@ -271,8 +271,9 @@ class PythonValues(Flow):
         parts = self._find_containers(right)
         for position, name in enumerate(left.named_children):
             if name.type == "identifier":
-                container = parts[position] if position < len(parts) else None
-                self._bind_target(name, _format_element(self.format_expression(container)))
+                self._bind_target(
+                    name, _format_element(self.format_expression(parts[position] if position < len(parts) else None))
+                )
 
     def _find_containers(self, node: Node | None) -> list[Node | None]:
         """Returns the containers whose elements a loop unpacks from `enumerate(carts)`, `zip(carts, rates)` or

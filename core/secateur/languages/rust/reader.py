@@ -270,8 +270,9 @@ class RustValues(BlockValues):
         for match in _TOKENS.finditer(text) if "|" in text or "let " in text else ():
             name, type_, owner, function = match.groups()
             path = (type_ or owner).replace("::", ".")
-            meaning = value_of(path) if type_ else call_of(member(path, function))
-            self.scopes.bind(name, meaning, node.start_byte, node.end_byte)
+            self.scopes.bind(
+                name, value_of(path) if type_ else call_of(member(path, function)), node.start_byte, node.end_byte
+            )
 
     def _bind_pattern(self, node: Node | None, meaning: str, scope: Node, first: int, depth: int = 0) -> None:
         if node is None or depth > DEEPEST:

@@ -167,8 +167,9 @@ def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
         return
     parts = list(content_parts(result, (*where, "result")))
     text = "\n".join(part.text for part in parts)
-    media = [part.media_tokens for part in parts if part.media]
-    yield result_part(text, name, (*where, "result"), media=media, success=success)
+    yield result_part(
+        text, name, (*where, "result"), media=[part.media_tokens for part in parts if part.media], success=success
+    )
 
 
 def _response(responded: Mapping[str, Any], call: str, success: bool | None, where: Where) -> MessagePart:
