@@ -172,7 +172,6 @@ def _is_stream(path: Path) -> bool:
 
 
 def _first_shared(folder: Path) -> Path | None:
-    """Returns the highest folder on the way whose content others may have written, or None."""
     return next((above for above in (*reversed(folder.parents), folder) if _is_shared(above)), None)
 
 

@@ -235,7 +235,6 @@ def _at(data: dict[str, Any], table: Sequence[str]) -> dict[str, Any]:
 
 
 def _make_table(document: Any, path: Sequence[str]) -> Any:
-    """Returns the table at a path, creating it and those above it if needed."""
     import tomlkit
     import tomlkit.items
 

@@ -61,7 +61,6 @@ def language_of(path: str, head: bytes = b"") -> str:
 
 @cache
 def _signs(field: str) -> dict[str, LanguageTraits]:
-    """Maps each word of a field of all traits to its language."""
     return {sign: traits for traits in languages().values() for sign in getattr(traits, field).split()}
 
 

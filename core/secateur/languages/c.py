@@ -137,7 +137,6 @@ def _read_classes(captures: Captures, templates: dict[int, Node], out: Collector
 
 
 def _skip_declarators(node: Node | None, stop: str = "") -> Node | None:
-    """Returns the node inside all declarators (pointer, reference, array), or the first of type `stop`."""
     for _ in range(_DEEPEST_DECLARATOR):
         if node is None or node.type not in _DECLARATORS or node.type == stop:
             return node

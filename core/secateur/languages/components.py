@@ -88,7 +88,6 @@ def _find_blocks(source: bytes) -> Iterator[tuple[str, int, int]]:
 
 
 def _add_section(name: str, start: int, end: int, out: Collector) -> bool:
-    """Adds a section without the blank space around it. Returns False if nothing else is there."""
     text = out.source[start:end]
     start += len(text) - len(text.lstrip())
     end = start + len(text.strip())

@@ -229,7 +229,6 @@ def _add_limits(schema: Any, room: int) -> Any:
 
 
 def _close_schema(schema: Any) -> Any:
-    """Removes the parts of `schema` that are for people, forbids further fields, and requires all fields."""
     if isinstance(schema, list):
         return [_close_schema(part) for part in schema]
     if not isinstance(schema, dict):

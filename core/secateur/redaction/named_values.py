@@ -252,7 +252,6 @@ def judge_name(name: bytes) -> Name:
 
 
 def _find_quoted_span(data: bytes, opening: re.Match[bytes]) -> tuple[int, int] | None:
-    """Returns the span of the value in quotes; None if the quotes do not end on the line."""
     start = opening.end()
     escapes, quote = opening.group(1), opening.group(2)
     if not escapes:

@@ -69,7 +69,6 @@ def find_private_keys(data: bytes) -> Iterator[CredentialSpan]:
 
 
 def _find_framed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yields blocks whose first or last line is present."""
     offset = 0
     while (begin := _BEGIN.search(data, offset)) is not None:
         end = _end_of(data, begin.end())
@@ -113,7 +112,6 @@ def _ends_with_base64(line: bytes) -> bool:
 
 
 def _end_of_lines(data: bytes, offset: int, limit: int) -> int:
-    """Returns the end of the base64 lines after a position; the position itself if no line follows."""
     block_end, line, lines, missed = offset, offset, 0, 0
     while line < limit and lines < _MOST_LINES:
         new_line = _NEW_LINE.search(data, line, min(limit, line + 2000))
@@ -140,7 +138,6 @@ def _is_short_line(line: bytes, word: bytes, follows: bool) -> bool:
 
 
 def _find_block_tails(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yields the ends of blocks whose first line is missing."""
     for end in _END.finditer(data, start, stop):
         first, lines = end.start(), 0
         line_end = data.rfind(b"\n", start, end.start())
@@ -184,7 +181,6 @@ def _find_unframed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _find_key(data: bytes, block: list[tuple[int, int, bytes]], offset: int, line: bytes) -> Iterator[tuple[int, int]]:
-    """Yields the lines if they are a key, including a shorter last line."""
     start, end = block[0][0], block[-1][1]
     is_pair = len(block) == 2 and len(block[0][2]) == len(block[1][2])
     if len(block) < _TOUCHING_LINES and not (is_pair and (b"\n@@ -" in data or data.startswith(b"@@ -"))):
@@ -205,7 +201,6 @@ def _looks_random(text: bytes) -> bool:
 
 
 def _is_known(block: list[tuple[int, int, bytes]]) -> bool:
-    """Tells whether lines are base64 of a certificate, a text, an image or the like."""
     if block[0][2].startswith(_KNOWN_BEGINNINGS):
         return True
     try:

@@ -301,7 +301,6 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
 
 
 def _room_for_others(runs: TrialRuns, item: int) -> set[int]:
-    """The tokens that holding an item takes from other items, and a quarter more."""
     if (held := runs.at(HOLD, item)) is None:
         return set()
     trials, others = runs.trials, runs.differences(HOLD, item).without(item)

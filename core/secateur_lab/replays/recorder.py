@@ -216,7 +216,6 @@ def _same(a: Settings, b: Settings, kind: Kind[Any, Any]) -> bool:
 
 
 def _changes(before: Observation, seen: Observation, old: Settings) -> list[tuple[events.AnyEvent, Settings]]:
-    """Returns the events that lead from one state of the settings to another, each with the settings after it."""
     kind, new = seen.kind, seen.settings
     if seen.looked_at and before.held(seen.looked_at) == new:
         return [(events.Held(id=seen.looked_at), new)]

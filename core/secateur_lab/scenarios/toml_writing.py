@@ -122,7 +122,6 @@ class _TomlScanner:
         return path
 
     def _note(self, path: KeyPath, start: int) -> None:
-        """Records where a path begins, and the paths around it that have no line of their own."""
         while path and path not in self.places.keys:
             self.places.keys[path] = start
             path = path[:-1]

@@ -166,7 +166,6 @@ class FilledWindow(ScreenPart):
 
 
 def _table(rows: Sequence[Sequence[Any]], cells: int, *, faint: bool = False) -> list[Line]:
-    """Draws rows under titles, numbers to the right. The last columns are left out where there is no room."""
     count = len(rows[0])
     widths = [max(cell_width(row[column]) for row in rows) for column in range(count)]
     while count > 2 and sum(widths[:count]) + count - 1 > cells:

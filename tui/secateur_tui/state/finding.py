@@ -171,7 +171,6 @@ def _take_first(items: IntArray, key: IntArray, most: int) -> IntArray:
 
 
 def _mark_letters(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
-    """Returns one bit mask for each text, with a bit for every character in it; some characters share a bit."""
     if not texts:
         return np.zeros(0, dtype=np.uint64)
     ends = np.cumsum([len(text) + 1 for text in texts])

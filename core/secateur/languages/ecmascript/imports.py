@@ -179,7 +179,6 @@ class Packages:
 
 
 def _resolve(folder: str, written: str) -> str:
-    """Makes a path from a manifest relative to the repository; "" for the repository itself."""
     path = posixpath.normpath(posixpath.join(folder, written))
     return "" if path == "." else path
 

@@ -235,7 +235,6 @@ class EcmascriptValues(Flow):
             scope.row = node.start_point.row
 
     def _find_holder(self) -> Scope:
-        """Returns the scope that says what `this` means here."""
         return next(scope for scope in reversed(self.scopes) if scope.kind in ("module", "function", "class"))
 
     def _bind_pattern(self, node: Node, meaning: str, scope: Scope, depth: int = 0, *, declared: bool = False) -> None:
@@ -354,7 +353,6 @@ class EcmascriptValues(Flow):
             self._record_call(node)
 
     def _record_result(self, node: Node) -> None:
-        """Records the result of an arrow function without a block."""
         body, scope = node.child_by_field_name("body"), self.find_function()
         if node.type == "arrow_function" and body is not None and body.type != "statement_block" and scope is not None:
             scope.returned.add(self.format_expression(body))

@@ -74,7 +74,6 @@ class RustFinder(Finder):
                 self._crates.setdefault(head, root)
 
     def _list_unknown_imports(self, files: Files) -> Iterator[tuple[int, str, str]]:
-        """Yields (file, crate, imported name) of imports from crates without a folder of that name."""
         for file, facts in enumerate(files.facts):
             for statement in facts.imports if files.family[file] == self._family else ():
                 head, _, rest = use_dots(statement.module).partition(".")

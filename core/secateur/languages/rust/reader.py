@@ -443,7 +443,6 @@ def _read_class(node: Node, values: RustValues, out: Collector) -> None:
 
 
 def _read_fields(body: Node, prefix: str, values: RustValues, out: Collector) -> None:
-    """Reads fields by name, or by index if they have no name; `prefix` is the variant that contains them."""
     if body.type == "ordered_field_declaration_list":
         for position, type_ in enumerate(body.children_by_field_name("type")):
             out.declare(type_, f"{prefix}{position}", values.format_type(type_))

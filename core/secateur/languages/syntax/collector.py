@@ -166,7 +166,6 @@ _ATTRIBUTES = frozenset(
 
 
 def _find_declaration_row(node: Node) -> int:
-    """Returns the row on which a declaration starts, after attributes and annotations that are part of its node."""
     for child in node.children:
         for part in child.children if child.type == "modifiers" else (child,):
             if part.type not in _ATTRIBUTES:

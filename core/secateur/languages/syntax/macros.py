@@ -184,7 +184,6 @@ class _Masker:
         return position
 
     def _is_prefix(self, position: int, before: str) -> bool:
-        """Tells whether the code at `position` is a declaration without the macro before it."""
         following, after = self.texts[position], self.texts[position + 1]
         if following in ("", "}", "#", "~") or (following == "{" and before in (";", "{", "}")):
             return before in _STARTERS

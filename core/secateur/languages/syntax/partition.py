@@ -153,7 +153,6 @@ def _find_owners(definitions: list[Definition], lines: Sequence[str], notes: fro
 
 
 def _find_holder(definitions: list[Definition], position: int) -> int:
-    """Returns the definition at or around `position` that owns lines."""
     while position >= 0 and definitions[position].kind is None:
         position = definitions[position].parent
     return position

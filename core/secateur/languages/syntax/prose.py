@@ -281,7 +281,6 @@ _INSTRUCTION = re.compile(
 
 
 def _find_instructions(lines: Sequence[str]) -> Iterator[_Heading]:
-    """Finds the stages, and instructions with several lines or with a comment or blank line above."""
     after = 0  # the row after the last heading
     is_continuation = False
     for row, whole in enumerate(lines):
