@@ -222,7 +222,7 @@ async def test_a_budget_that_cannot_be_met_is_a_state_that_a_larger_one_ends() -
         screen = ledger_bench(app)
         assert isinstance(screen.state.refusal, BudgetExceeded)
         assert "BUDGET_EXCEEDED" not in text and "target_snapshot" in text and "150 · not met" in text
-        assert "12,340 tokens" in text, "what it holds"
+        assert "12,341 tokens" in text, "what it holds, in the tokens of gpt-4"
         lines = await settle(app, "b")
         assert screen.state.refusal is None and any("of 200" in line and "free" in line for line in lines)
         await settle(app, "u")

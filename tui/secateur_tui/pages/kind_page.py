@@ -295,8 +295,9 @@ class KindPage(Generic[M, P]):
         return question or "nothing open"
 
     def counter(self, scene: Scene) -> str:
-        """Returns the counter of tokens."""
-        return scene.state.settings.tokens.counter
+        """Returns the counter of tokens: the model's, where an answer counts in the tokens of its model."""
+        own = getattr(scene.state.outcome.payload, "counter", "") if scene.state.outcome is not None else ""
+        return own if own and isinstance(own, str) else scene.state.settings.tokens.counter
 
     def count_items(self, scene: Scene) -> tuple[int, str] | None:
         """Returns the number of items and what one is called; None while nothing is listed."""
