@@ -121,6 +121,16 @@ async def test_the_figures_are_those_of_evaluate_and_pools_are_read_once(cases: 
     assert len(reads) == len(set(reads))
 
 
+async def test_cases_are_measured_under_a_profile_that_was_saved_meanwhile(cases: Path) -> None:
+    held = HeldCases(registry.get_kind("search"), with_profile(Settings(), "recommended"))
+    held.find([cases])
+    saved = with_profile(with_values(Settings(), {"profiles": {"mine": {"graph_rag": {"top_k": 20}}}}), "mine")
+    held.read(saved, Measurer(os.environ), lambda _done, _total: None)
+    result = held.measure(saved, lambda: None)
+    assert result is not None
+    assert len(result.results) == 4
+
+
 async def test_a_knob_that_reads_again_is_pending_until_it_is_read(app: Inspector) -> None:
     async with running(app):
         await press(app, "J", "M", "w", *["down"] * 5, "right")  # depth

@@ -74,3 +74,8 @@ def test_a_budget_never_goes_below_zero() -> None:
 @pytest.mark.parametrize(("value", "text"), [(0.4, "0.40"), (0.333, "0.333"), (1 / 3, "0.3333"), (10.0, "10.00")])
 def test_decimals_are_as_few_as_tell_the_value(value: float, text: str) -> None:
     assert decimal(value) == text
+
+
+def test_a_budget_that_was_never_set_is_the_one_in_force() -> None:
+    assert knobs.BUDGET.text(Settings()) == "8,000"
+    assert knobs.BUDGET.text(with_values(Settings(), {"budget": 12_500})) == "12,500"

@@ -124,6 +124,7 @@ class HeldCases:
 
     def read(self, settings: Settings, measurer: Measurer, reached: Callable[[int, int], None]) -> None:
         """Reads what is not in memory. A case that cannot be read is left out. `reached` may raise to end the work."""
+        self._opened = with_values(self._opened, {"profiles": settings.profiles})  # one may have been saved
         turned = self._turned(settings)
         for number, held in enumerate(tuple(self._held)):
             reached(number, len(self._held))
@@ -142,6 +143,7 @@ class HeldCases:
 
     def measure(self, settings: Settings, stop: Callable[[], None]) -> CasesResult | None:
         """Decides every case; None if one is not read under these settings. `stop` may raise to end the work."""
+        self._opened = with_values(self._opened, {"profiles": settings.profiles})
         if self.start is None and settings != self._opened:
             self.start = self._measure({}, stop)
         measured = self._measure(self._turned(settings), stop)

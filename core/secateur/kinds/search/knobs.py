@@ -18,6 +18,9 @@ class PackBudget(Knob, frozen=True):
     def in_force(self, settings: Settings) -> int:
         return settings.effective_budget
 
+    def text(self, settings: Settings) -> str:
+        return f"{self.in_force(settings):,}"
+
 
 BUDGET = PackBudget("budget", "budget", rounded=True)
 
