@@ -31,9 +31,8 @@ from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
-from secateur.index.update.edits import PartialSnapshot
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.refresh import Changes, IndexStatus, RecordedState
+from secateur.index.update.refresh import Changes, IndexStatus, PartialSnapshot, RecordedState
 from secateur.index.workspace_index import AnyOpener, open_index, opener_of
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress, unreported

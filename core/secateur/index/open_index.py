@@ -29,13 +29,15 @@ from secateur.index.facts.extract import digest_of, warn_of_partly_read
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex
-from secateur.index.update.edits import Choice, PartialSnapshot, part_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import (
     Changes,
+    Choice,
     IndexStatus,
+    PartialSnapshot,
     RecordedState,
     changes,
+    part_of,
     record,
     snapshot_of,
     status_of,
