@@ -69,3 +69,8 @@ def test_benchmarks_need_no_package_that_only_tests_need() -> None:
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder.parent), str(folder)])}
     subprocess.run([sys.executable, "-c", code, *map(str, sorted(folder.glob("*.py")))], check=True, env=environment)
+
+
+def test_what_the_build_imports_needs_no_package() -> None:
+    """The build makes the tables of tokens (`tools/carried_data.py`) before any dependency is installed."""
+    assert not loaded_by("import secateur.tokens.ranks").intersection(HEAVY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from secateur.tokens import SAFETY_FACTORS, ScaledCounter, counter_for, encoding_of, get_counter, tokenizer_notice
+from secateur.tokens import SAFETY_FACTORS, ScaledCounter, counter_for, encoding_of, get_counter, tokenizer_warning
 
 MEASURED = {"qwen3.5": 1.28, "claude": 1.9}
 """The upper end of what was measured."""
@@ -30,7 +30,7 @@ def test_a_model_is_counted_by_its_own_encoding_or_a_warning_says_so(encoding: s
     assert encoding_of(model) == encoding
     counter = get_counter()
     assert counter_for(model, counter).name == (encoding or "o200k_base")
-    assert bool(tokenizer_notice(model, counter.name)) is not bool(encoding)
+    assert bool(tokenizer_warning(model, counter.name)) is not bool(encoding)
     assert counter_for(model, get_counter("chars4")).name == "chars4"
 
 

@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import Protocol
 
 from secateur.errors import TokenizerError
-from secateur.notice import Notice
 
 # Model family -> its encoding, as tiktoken's table of models has it. The longest name that fits counts.
 ENCODINGS: Mapping[str, str] = MappingProxyType(
@@ -109,14 +108,13 @@ def counter_for(model: str, counter: Counter, *, safe: bool = False) -> Counter:
     return ScaledCounter(counter, factor) if safe and factor > 1 else counter
 
 
-def tokenizer_notice(model: str, counter: str) -> tuple[Notice, ...]:
-    """Warns that a model has another tokenizer than the encoding that counts; () if it has not, or no model is
-    named."""
+def tokenizer_warning(model: str, counter: str) -> str:
+    """Says that a model has another tokenizer than the encoding that counts; "" if it has not, or no model is named."""
     if not model.strip() or encoding_of(model) or counter not in (DEFAULT_COUNTER, "o200k_harmony", "cl100k_base"):
-        return ()
+        return ""
     factor = SAFETY_FACTORS.get(_find_family(model, SAFETY_FACTORS))
     more = f"up to {factor:g} times as many" if factor else "more"
-    return (Notice("other_tokenizer", f"Counted with {counter}: {model[:100]} may count {more} tokens."),)
+    return f"Counted with {counter}: {model[:100]} may count {more} tokens."
 
 
 def count_tokens(text: str, counter: str | Counter | None = None) -> int:

@@ -38,7 +38,7 @@ from secateur.progress import Progress
 from secateur.redaction import Redactor
 from secateur.render.page import count_noun
 from secateur.shape import Count, Shape
-from secateur.tokens import Counter, ScaledCounter, counter_for, encoding_of, tokenizer_notice
+from secateur.tokens import Counter, ScaledCounter, counter_for, encoding_of, tokenizer_warning
 
 MOST_FIRST_REQUESTS = 60  # requests that are looked at for a factor
 LEAST_BETWEEN = 3_000  # counted tokens between two requests that give a factor: a reminder is small beside them
@@ -71,8 +71,9 @@ def count_for_model(transcript: Transcript, counter: Counter) -> tuple[Transcrip
             first = read, counted
         if encoding_of(model):
             break
-    notice = tokenizer_notice(model, counter.name)
-    return replace(transcript, notices=(*transcript.notices, *notice)), counter, overhead
+    if other := tokenizer_warning(model, counter.name):
+        transcript = replace(transcript, notices=(*transcript.notices, Notice("other_tokenizer", other)))
+    return transcript, counter, overhead
 
 
 def _first_requests(

@@ -41,7 +41,7 @@ from secateur.settings import ContextBudget, Settings
 from secateur.shape import Shape
 from secateur.suggestions import suggestion
 from secateur.terminal import clip
-from secateur.tokens import Counter, counter_for, get_counter, tokenizer_notice
+from secateur.tokens import Counter, counter_for, get_counter, tokenizer_warning
 from secateur.what_if.levers import ProofFields
 
 _ROWS = tomli.loads(files("secateur.kinds.envelope").joinpath("windows.toml").read_text("utf-8"))["windows"]
@@ -98,7 +98,8 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
     context = _check_number("context_token_budget", context) or settings.tokens
     reserve = _check_number("reserve_for_response", reserve) or settings.reserve
     window = window_of(model, settings.windows)
-    notices: list[Notice] = [*tokenizer_notice(model, counter)]
+    other = tokenizer_warning(model, counter)
+    notices = [Notice("other_tokenizer", other)] if other else []
     if window is None:
         if not context and not model.strip():
             hint = "name the model the envelope is for, or set a budget"
