@@ -135,7 +135,7 @@ if TYPE_CHECKING:
     from secateur.tokens import count_tokens as count_tokens
     from secateur.tokens import get_counter as get_counter
     from secateur.toml_values import toml_value as toml_value
-    from secateur.what_if.levers import ProofFields as ProofFields
+    from secateur.what_if import ProofFields as ProofFields
 
 _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
@@ -185,7 +185,7 @@ _NAMES = {
     "secateur.terminal": "clip visible",
     "secateur.tokens": "count_string_tokens count_tokens get_counter",
     "secateur.toml_values": "toml_value",
-    "secateur.what_if.levers": "ProofFields",
+    "secateur.what_if": "ProofFields",
 }
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

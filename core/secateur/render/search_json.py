@@ -20,7 +20,7 @@ from secateur.render.page import notices_of
 from secateur.render.walk_text import Walk
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version, written_size
 from secateur.tokens import Counter
-from secateur.what_if.levers import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
+from secateur.what_if import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
 
 JSON_LIMIT = 40_000  # most characters of `dropped`, `graph` and `report.actions` together
 DROPPED_LISTED = 20  # dropped candidates that are listed by default

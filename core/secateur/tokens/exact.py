@@ -1,6 +1,6 @@
 """Counts exactly by the published vocabularies. A process loads each vocabulary once, at the first count.
 
-tiktoken is the reference, and counts each new word (`small_texts.py`). toktok counts instead if it is installed and
+tiktoken is the reference, and counts each new word. toktok counts instead if it is installed and
 agrees with tiktoken on a text of many scripts. Strings that look like special tokens are ordinary text. Lone surrogates
 count as U+FFFD. No text makes a count fail: tiktoken aborts on runs of white space near a million characters, so runs
 are cut far below that.
@@ -235,7 +235,7 @@ class Vocabulary(Struct, frozen=True):
     name: str
     file: RankFile
     split: str
-    words: str  # the expression over ASCII, for `small_texts.py`
+    words: str  # the expression over ASCII, for `count` below
     probe: int  # the tokens of PROBE by tiktoken
 
 

@@ -18,16 +18,9 @@ from msgspec.structs import replace
 from secateur.ledger import LeverShape, State, TurningShape, WhatIf
 from secateur.model import FloatArray, IntArray
 from secateur.progress import Progress, unreported
+from secateur.what_if import CurveShape, DropShape, NotExaminedShape, NotKnownShape, PointShape, ProofFields
 from secateur.what_if.lever_search import first_levers, held_lever, levers_of, unchanged_range
-from secateur.what_if.levers import (
-    CurveShape,
-    DropShape,
-    Lever,
-    NotExaminedShape,
-    NotKnownShape,
-    PointShape,
-    ProofFields,
-)
+from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials, spread
 
 POINTS = 40  # about how many points a curve has

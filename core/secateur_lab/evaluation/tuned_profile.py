@@ -11,7 +11,7 @@ Fits the weights of a profile on judged cases, and guards against overfitting.
 
 A weight is changed only if it gains some recall; how much is chosen by cross-validation inside the training cases. If
 no choice gains anything there, nothing is changed. Figures of the held-out cases are measured by the engine itself
-(`evaluation.evaluation`), and never enter a fit.
+(`evaluation.measuring`), and never enter a fit.
 """
 
 from __future__ import annotations

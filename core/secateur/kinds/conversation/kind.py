@@ -42,7 +42,7 @@ from secateur.settings import Settings
 from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import cell_width, clip, visible
 from secateur.tokens import get_counter
-from secateur.what_if.levers import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
+from secateur.what_if import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
 
 if TYPE_CHECKING:
     from secateur.what_if.trials import Trials

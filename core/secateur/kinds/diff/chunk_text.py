@@ -5,7 +5,7 @@
     ## Instructions         if there are any
     ## Code Changes
     one fenced block a file, or a part of one behind a line that says which
-    ## About This Diff      where files are left out, or the change edits settings (`notes`)
+    ## About This Diff      where files are left out, or the change edits settings
 
 A piece ends in a blank line and begins with a letter, `#` or a backtick: the word patterns of the tokenizers always cut
 there, so the tokens of a chunk are the sum of the tokens of its pieces. The other counters round up by piece, so that

@@ -23,7 +23,7 @@ from secateur.render.page import Column, Page, Section, count_noun, line_range, 
 from secateur.settings import Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
 from secateur.terminal import visible
-from secateur.what_if.levers import ProofFields
+from secateur.what_if import ProofFields
 
 
 class PartShape(Shape, frozen=True):

@@ -42,7 +42,7 @@ from secateur.shape import Shape
 from secateur.suggestions import suggestion
 from secateur.terminal import clip
 from secateur.tokens import Counter, counter_for, get_counter, tokenizer_warning
-from secateur.what_if.levers import ProofFields
+from secateur.what_if import ProofFields
 
 _ROWS = tomli.loads(files("secateur.kinds.envelope").joinpath("windows.toml").read_text("utf-8"))["windows"]
 # Tokens of each model's window, prompt and answer together.

@@ -29,7 +29,7 @@ from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.sources.named import is_named
 from secateur.sources.open import parse_file_list
 from secateur.terminal import clip, visible
-from secateur.what_if.levers import ProofFields
+from secateur.what_if import ProofFields
 from secateur.what_if.trials import BudgetColumns, Swept, Trials
 
 SHOWN_FILES = 40  # most dropped files that the text lists without --verbose

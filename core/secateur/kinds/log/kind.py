@@ -38,7 +38,7 @@ from secateur.settings import Settings
 from secateur.shape import SCHEMA_VERSION, Version
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
-from secateur.what_if.levers import ProofFields
+from secateur.what_if import ProofFields
 
 if TYPE_CHECKING:
     from secateur.what_if.trials import Trials
