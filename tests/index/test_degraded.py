@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from secateur.engine import Engine
 from secateur.executors import pool
 from secateur.index.facts.embedding.static import LONGEST_WORD
-from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract, extract_many
+from secateur.index.facts.extract import DIGEST_BYTES, MOST_WORDS, Record, decode, extract, extract_many
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot_arrays import build
 from secateur.index.graph.resolve.calls import CallResolution, CallResolver
@@ -81,15 +81,18 @@ def test_status_and_search_name_what_is_read_as_text(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", {"a.go": GO.decode(), "b.py": "def total(): ...\n", "c.py": b"x = '\0'\n"})
     drawn = random.Random(4)
     write(root, {"d.txt": " ".join("".join(drawn.choices("abcdefghij", k=LONGEST_WORD)) for _ in range(2_300))})
+    write(root, {"e.txt": "\n".join(f"w{number}" for number in range(MOST_WORDS + 9))})
     status = secateur("status", root, "--format", "json").json
-    assert status["problems"] == {"reader_failed": 1, "words_left_out": 1}
+    assert status["problems"] == {"reader_failed": 1, "words_left_out": 2}
     said = {
         warning["code"]: warning["message"]
         for warning in secateur("search", "total", root, "--format", "json").json["warnings"]
     }
     assert "a.go (reader_failed)" in said["read_as_text"]
     assert "c.py (binary)" in said["code_not_indexed"]
-    assert "d.txt" in said["words_left_out"]
+    assert "d.txt, e.txt" in said["words_left_out"]
+    for number, found in ((7, True), (MOST_WORDS + 8, False)):
+        assert bool(secateur("search", f"w{number}", root, "--format", "json").json["candidates"]) == found
     assert said["read_as_text"] in status["notices"]
     assert "a.go (reader_failed)" in secateur("status", root).out
 

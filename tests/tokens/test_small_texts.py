@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secateur.index.facts.lexical import STOP_WORDS
 from secateur.tokens import count_tokens, exact
 from secateur.tokens.exact import LONGEST_WORD, VOCABULARIES, PieceJoiner, WordCounter, tiktoken_encoding
 
@@ -69,9 +70,12 @@ def test_what_is_unsure_or_data_is_left_to_tiktoken(text: str) -> None:
     assert SMALL["o200k_base"].count(text) is None
 
 
-def test_much_text_of_unknown_words_is_left_to_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "MOST_JOINED", 600)
+@pytest.mark.parametrize("bound", ["MOST_JOINED", "DATA_JOINED"])
+def test_much_text_of_unknown_words_is_left_to_tiktoken(monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
+    monkeypatch.setattr(exact, bound, 600)
     counter = WordCounter(VOCABULARIES["o200k_base"].words, PieceJoiner(VOCABULARIES["o200k_base"].file).count)
+    if bound == "MOST_JOINED":  # of words that are not random
+        assert counter.count(" ".join(sorted(STOP_WORDS))) is not None
     texts = [" " * length + "\n" for length in range(90, 94)]
     assert [counter.count(text) is None for text in texts] == [False, True, True, True]
     assert [count_tokens(text) for text in texts] == [theirs("o200k_base", text) for text in texts]

@@ -20,6 +20,7 @@ from secateur.redaction.named_values import find_named_values
 from secateur.redaction.private_keys import find_private_keys
 from secateur.redaction.spans import CredentialSpan
 from secateur.redaction.value_looks import (
+    MOST_JUDGED,
     entropy,
     is_basic,
     is_distinctive,
@@ -106,13 +107,14 @@ def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]
 
 
 def _apply_rule(rule: CredentialRule, needle: bytes, data: bytes, haystack: bytes) -> Iterator[CredentialSpan]:
-    offset = haystack.find(needle)
+    offset, found = haystack.find(needle), 0
     while offset >= 0:
         after = offset + len(needle)
         if not rule.at_word_start or _begins_word(data, offset):
             if (match := _compile(rule.pattern).match(data, offset)) is not None:
                 group = match.lastindex or 0
-                if rule.is_credential is None or rule.is_credential(match.group(group)):
+                if rule.is_credential is None or found >= MOST_JUDGED or rule.is_credential(match.group(group)):
+                    found += 1
                     yield CredentialSpan(*match.span(group), rule.name)
                     after = max(after, match.end(group))
                 elif match.end() - offset > LONG_RUN:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from secateur.recognised import recognise
+from secateur.recognised import MOST_VALUES, recognise
 from secateur.redaction.value_looks import LEAST_DISTINCTIVE, MOST_JUDGED, is_distinctive
 
 # A marker: the rule and the number.
@@ -113,7 +113,8 @@ class CredentialNumbers:
         self._last[rule] = marker_number
         self._known[credential] = marker
         self.issued.add(marker)
-        if self._repeated.add(credential, rule) or NEW_LINE in credential:
+        distinctive = self._repeated.add(credential, rule) or NEW_LINE in credential
+        if distinctive and len(self._known) <= MOST_VALUES:  # more would only push out the first ones
             recognise(credential.decode("utf-8", "replace"), rule)
         return marker
 

@@ -70,6 +70,7 @@ SHORT_WORD = 64  # the most bytes for which the simple way of joining is the fas
 # The bytes of words that are joined here, a third more than in 3 million characters of code. Joining more would take
 # longer than to load the vocabulary for the rest.
 MOST_JOINED = 130_000
+DATA_JOINED = 20_000  # from here on, random words are told by their share: code joins less than twice what it finds
 
 REMEMBERED = 65_536  # the most words whose counts are kept, about 8 MB; then the cache is emptied
 
@@ -140,16 +141,17 @@ class PieceJoiner:
     def __init__(self, file: RankFile) -> None:
         """Raises TokenizerError: the vocabulary cannot be read."""
         self._rank = rank_lookup(file)
-        self._joined = 0
+        self._joined = self._found = 0
 
     def count(self, word: str) -> int:
         """Joins the bytes of a word as far as the vocabulary allows, and counts the parts. Raises OverflowError after
-        MOST_JOINED bytes."""
+        MOST_JOINED bytes, of random words earlier."""
         data = word.encode()
         if self._rank(data) < NEVER:
+            self._found += len(data)
             return 1
         self._joined += len(data) * (1 + len(data) // 16)  # random words are joined in more steps than those of code
-        if self._joined > MOST_JOINED:
+        if self._joined > (DATA_JOINED if self._joined > 4 * self._found else MOST_JOINED):
             raise OverflowError
         return self._join(data) if len(data) <= SHORT_WORD else self._join_long(data)
 

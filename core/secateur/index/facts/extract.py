@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,7 +20,7 @@ from msgspec.structs import replace
 from secateur.distributions import version_of
 from secateur.encodings import as_utf8
 from secateur.errors import SecateurError
-from secateur.index.facts.lexical import LEXICON_VERSION, RunCounts, TermBag
+from secateur.index.facts.lexical import LEXICON_VERSION, RunCounts, TermBag, runs_of
 from secateur.languages import parser_version
 from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, classify
 from secateur.model import FileFacts, Fragment, FragmentKind
@@ -113,6 +114,7 @@ NOT_WHOLLY_SCANNED = "credentials_part_scanned"
 
 # The problem of a file with so many different words that the longest have no vectors.
 WORDS_LEFT_OUT = "words_left_out"
+MOST_WORDS = 50_000  # different words of a file that are indexed; the larger files of code have a tenth of it
 
 
 def extract(
@@ -224,12 +226,14 @@ def _make_records(files: Sequence[_ReadFile], counter: Counter, embedder: Embedd
     texts = [text for file in files for text in file.texts]
     names = [fragment.qualname for file in files for fragment in file.facts.fragments]
     ids = [f"{file.path}::{fragment.qualname}" for file in files for fragment in file.facts.fragments]
-    runs = RunCounts.of(texts)
+    searched = [_cut_words(file.texts) for file in files]
+    runs = RunCounts.of(chain.from_iterable(searched))
     body_words, name_words = TermBag.of_runs(runs), TermBag.of(names)
     sizes = [len(file.texts) for file in files]
     vectors, cut = np.zeros((0, 0), dtype=np.int8), list[int]()
     if embedder is not None and texts:
         vectors, cut = documents(embedder, ids, texts, runs, sizes)
+    cut += [position for position, file in enumerate(files) if searched[position] is not file.texts]
     tokens = counter.count_many([body(text) for text in texts])
     sig_tokens = counter.count_many([body(text) if text else "" for file in files for text in file.declared])
     first = 0
@@ -255,6 +259,19 @@ def _make_records(files: Sequence[_ReadFile], counter: Counter, embedder: Embedd
             links=digest_of_links(file.facts, DIGEST_BYTES),
         )
         first = end
+
+
+def _cut_words(texts: Sequence[str]) -> Sequence[str]:
+    """Returns the texts of a file with their words up to the MOST_WORDS-th different one, or the same object."""
+    if sum(map(len, texts)) < 2 * MOST_WORDS:
+        return texts
+    met: set[str] = set()
+    searched = []
+    for text in texts:
+        left, words = max(0, MOST_WORDS - len(met)), runs_of(text)
+        met.update(words)
+        searched.append(text if len(met) <= MOST_WORDS else " ".join(words[:left]))
+    return searched if len(met) > MOST_WORDS else texts
 
 
 def have_declarations(fragments: Sequence[Fragment]) -> list[bool]:
@@ -321,7 +338,7 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
         message = "Credentials: the full scanner stopped at some files, where the built-in rules looked alone"
         notices.append(Notice("scanner_failed", f"{message}: {listed(unscanned)}."))
     if cut := [path for path, problem in pairs if problem == WORDS_LEFT_OUT]:
-        message = "More different words than prose has: the meaning of the longest is not looked at in"
+        message = "Not all words are searched, because there are far more different ones than in prose, in"
         notices.append(Notice(WORDS_LEFT_OUT, f"{message} {listed(cut)}."))
     if damaged := [path for path, problem in pairs if problem == DAMAGED_TEXT]:
         message = "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in"

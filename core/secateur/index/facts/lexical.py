@@ -210,7 +210,7 @@ def _find_changes(ascending: Numbers) -> Numbers:
 
 
 # Raise it when the same text yields other words. It is part of the key of everything made from words.
-LEXICON_VERSION = 2
+LEXICON_VERSION = 3
 
 MAX_WORD = 64  # longer runs are hashes, keys or encoded data, not words
 
