@@ -10,7 +10,7 @@ import pytest
 from secateur.errors import SecateurError
 from secateur.kinds.log import kind as kind_module
 from secateur.kinds.log import lines as lines_module
-from secateur.kinds.log.lines import PIECE, SLICE, read_lines, template
+from secateur.kinds.log.lines import PIECE, SLICE, read_lines, split_streams, template
 from secateur.kinds.run import render as render_of
 from secateur.model import Reason, State
 from secateur.progress import unreported
@@ -192,3 +192,9 @@ def test_rows_of_data_go_out_evenly_chosen(tmp_path: Path) -> None:
     counted = [f"part {number} of 300" for number in range(300)], [f"sent {number}" for number in range(300)]
     for lines in counted:  # a counter tells nothing but how far it came
         assert len(verbatim(pruned(tmp_path, "\n".join(lines) + "\n", 700))) < 4
+
+
+@pytest.mark.parametrize("begin", ["2024-01-01T00:00:00.", "[", "#"])
+def test_a_line_of_digits_or_blanks_is_read_in_linear_time(begin: str) -> None:
+    lines = [f"{begin}{sign * 400_000}!" for sign in "1 "]
+    assert split_streams(lines) == [(range(2), lines)]

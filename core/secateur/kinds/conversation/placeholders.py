@@ -70,7 +70,7 @@ _SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"
 _PRINTERS = frozenset(("cat", "nl", "bat"))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _TEXT_CALL = re.compile(r"<([A-Za-z_][\w-]*)>\s*<(?:path|file_path)>([^<]{1,1024})</(?:path|file_path)>")
-_PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.{1,1024}?)\s*$", re.MULTILINE)
+_PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.{1,1024})$", re.MULTILINE)
 _OLD_KEYS = ("old_string", "old_str", "oldString", "oldText", "old_text", "search")
 _NEW_KEYS = ("new_string", "new_str", "newString", "newText", "new_text", "replace")
 _UNCHANGED = re.compile(r"\bunchanged since\b", re.IGNORECASE)
@@ -191,7 +191,7 @@ def _operation(name: str, *, whole: bool) -> FileOperation | None:
 def _accesses_in_patch(tool: str, text: str) -> Iterator[FileAccess]:
     if "patch" in tool.lower() and "*** " in text:
         for what, path in _PATCHED.findall(text):
-            yield FileAccess(path, FileOperation.WRITTEN if what == "Add" else FileOperation.CHANGED)
+            yield FileAccess(path.strip(), FileOperation.WRITTEN if what == "Add" else FileOperation.CHANGED)
 
 
 def _printed_file(tool: str, command: Any) -> str:

@@ -37,9 +37,9 @@ _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
 
 _TIME = (
-    r"(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]?:? ?(?:\d\d[OE]\+? ?)?"
-    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? "
-    r"|\[ *\d+\.\d{6}\] )"  # seconds since Linux was started
+    r"(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?[+-]\d\d:?\d\d)?\]?:? ?(?:\d\d[OE]\+? ?)?"
+    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]? "
+    r"|\[ {0,9}\d{1,9}\.\d{6}\] )"  # seconds since Linux was started
 )
 _SYSLOG_TIME = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
 _PREFIX = re.compile(
@@ -53,9 +53,9 @@ _LABELS = tuple(
     re.compile(rf"(?:{_TIME}|{_SYSLOG_TIME})?({shape})")
     for shape in (
         r"\[[\w@][^\]\s]{0,99}(?: [^\]\s]{1,60})?\] ?",  # [0], [api], [pod/api-5d8f/api]
-        r"(?:\d+\|)?[\w@][\w@./:-]{0,98} *\|(?: |$)",  # api-1  |, web.1 |, 0|api |
+        r"(?:\d{1,4}\|)?[\w@][\w@./:-]{0,98} *\|(?: |$)",  # api-1  |, web.1 |, 0|api |
         r"[a-z\d@][\w@./:-]{0,98}?(?: [\w./@:-]{1,60}?)??(?:\[[\w.]+\])?(?::(?: |$)|\$ )",  # api:test:, host api[7]:
-        r"#\d+ (?:\d+\.\d+ )?",  # the step of a build, and its seconds
+        r"#\d{1,9} (?:\d{1,9}\.\d{1,9} )?",  # the step of a build, and its seconds
         r"[a-z][a-z\d.-]*-[a-z\d]{3,10} [a-z][a-z\d-]* ",  # pod and container
     )
 )
