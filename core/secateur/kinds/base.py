@@ -31,14 +31,13 @@ from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Loa
 from secateur.kinds.knobs import Knob, Steer, steered
 from secateur.kinds.protocols import Delivery, EntryDescription, KeptAnswers, Outcome, OutputFolder, P
 from secateur.ledger import Reason, State
-from secateur.render.page import Page, Section, sentence
+from secateur.render.page import Page, sentence
 from secateur.settings import Loaded, Settings, installed_keys, key_of
 from secateur.settings.search import OF_KINDS
 from secateur.shape import Shape
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     import secateur.render.proofs  # noqa: F401 - the type checker needs to see it
-    from secateur.render.walk_text import Walk
 
 
 class Input(Struct, frozen=True):
@@ -227,10 +226,6 @@ class Kind(ABC, Generic[M, P]):
     @abstractmethod
     def page(self, outcome: Outcome[P], *, verbose: bool = False) -> Page:
         """Makes the report for people, not laid out yet; `run.report_page` adds pins and credentials to its head."""
-
-    def walked(self, outcome: Outcome[P]) -> tuple[Walk | None, Sequence[Section]]:
-        """Returns the calls around the outgoing entries, and sections about them for a report."""
-        return None, ()
 
     # --- the entries of its ledger ------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ from secateur.kinds.search.knobs import (
 )
 from secateur.model import Pool, Selection
 from secateur.render.layouts import LAYOUTS, gives_notices
-from secateur.render.page import Page, Section, count_noun, line_range, notices_of, shown_notices
+from secateur.render.page import Page, count_noun, line_range, notices_of, shown_notices
 from secateur.render.search_json import DROPPED_LISTED, SearchOutput, search_ledger
 from secateur.render.text import kind_of, search_page, signals_of, why
 from secateur.retrieval.cache import Answer
@@ -44,7 +44,6 @@ from secateur.sources.committed import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
-    from secateur.render.walk_text import Walk
     from secateur.retrieval.results import Results
     from secateur.what_if.trials import Trials
 from typing import TYPE_CHECKING
@@ -89,10 +88,9 @@ INPUTS: Sequence[Input] = (
     Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
     Input(
         "explain",
-        "id of every candidate, every part of every score, the path of calls, the reason of each drop; who calls"
-        " whom among what goes out, what hangs together, what one more step of calls brings; and, proven, what"
-        " keeps each listed candidate, the cheapest first, such as --pin or a budget, and what"
-        " goes out against the budget",
+        "id of every candidate, every part of every score, the path of calls, the reason of each drop; and, proven,"
+        " what keeps each listed candidate, the cheapest first, such as --pin or a budget, and what goes out against"
+        " the budget",
         switch=True,
         holds="output",
     ),
@@ -462,15 +460,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def place_name(self, outcome: Outcome[SearchDecision], number: int, line: int) -> str:
         return f"{outcome.payload.selection.pool.path[number]}:{line}"
 
-    def walked(self, outcome: Outcome[SearchDecision]) -> tuple[Walk | None, Sequence[Section]]:
-        from secateur.render.walk_text import walk_sections
-        from secateur.retrieval.walk import walk_of
-
-        engine, selection = outcome.payload.engine, outcome.payload.selection
-        if not selection.kept_rows:
-            return None, ()
-        return walk_of(engine.calls(selection), opened=2), walk_sections(engine.walk(selection, outcome.settings))
-
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[SearchDecision] | None = None
     ) -> str:
@@ -503,8 +492,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             name: [structs.replace(item, what_if=proven.what_if(row_of[item.symbol_id])) for item in items]
             for name, items in (("candidates", output.candidates), ("dropped", output.dropped))
         }
-        walk = decision.engine.walk(decision.selection, outcome.settings)
-        return structs.replace(output, walk=walk, **listed, **structs.asdict(proven.shape()))
+        return structs.replace(output, **listed, **structs.asdict(proven.shape()))
 
     def page(self, outcome: Outcome[SearchDecision], *, verbose: bool = False) -> Page:
         engine, selection, explain = outcome.payload.engine, outcome.payload.selection, outcome.payload.explain
@@ -514,7 +502,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             exact=engine.counter(outcome.settings).exact,
             explain=explain,
             dropped=outcome.payload.dropped,
-            walk=engine.walk(selection, outcome.settings) if explain else None,
         )
         return structs.replace(page, headline=(selection.pool.query, engine.source_name))
 
