@@ -39,7 +39,7 @@ from secateur.progress import Progress, unreported
 from secateur.redaction import recognise_in_names, redact
 from secateur.render.layouts import pack_format, render_message, render_pack
 from secateur.render.search_json import SearchOutput, count_pack, json_report
-from secateur.retrieval.cache import Answer, AnswerPlace, ResultCache
+from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.named_symbols import FirstFiles, IndexedSymbol, find_symbol
 from secateur.retrieval.results import Preferences, Results, preferences_of
 from secateur.selection import select
@@ -240,10 +240,6 @@ class Engine:
         with self._turn:
             self._recorded = self._index.record(self._extractor(self.settings), progress)
             return self._results(self.settings, self._recorded.name, use_cache)
-
-    def place_of(self, answer: Answer) -> AnswerPlace | None:
-        """Returns the place from which an answer can be given again without an engine; None if it cannot be."""
-        return AnswerPlace.of(answer, self._index, self.settings)
 
     # --- its steps ----------------------------------------------------------------------------------------------------
 

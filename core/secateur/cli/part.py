@@ -1,7 +1,7 @@
 """`--only` and `--everywhere`: the part of a repository that is asked about, and what is remembered of it."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,11 @@ def with_part(
     flags: Mapping[str, Any],
     *,
     everywhere: bool,
-    reads: Callable[[list[Path]], None] | None = None,
 ) -> dict[str, Any]:
     """The flags of a call with the part that counts: the one it names, which is remembered, else the remembered one.
 
     Args:
         everywhere: what is remembered is forgotten.
-        reads: is told of the file that it is remembered in.
 
     Raises:
         UsageError: a glob is not valid, or both --only and --everywhere are given.
@@ -43,8 +41,6 @@ def with_part(
     if root is None:
         return dict(flags)
     file = RememberedFile(directories.config_dir(os.environ), root, FILE_NAME)
-    if reads is not None:
-        reads([file.path])
     try:
         globs = tuple(flags.get(KEY, ()))
         if any(without_recognised(glob) != glob for glob in globs):

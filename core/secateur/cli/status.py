@@ -54,7 +54,6 @@ def run(options: CommandCall) -> int:
     from secateur.engine import Engine
     from secateur.example_queries import example_queries
     from secateur.redaction import not_scanned
-    from secateur.retrieval.cache import warn_of_old_cache
 
     options.path = options.workspace_or_path()
     path = options.named_folder(options.path)
@@ -73,8 +72,6 @@ def run(options: CommandCall) -> int:
         components = engine.components()
         examples = example_queries(engine, loaded.settings, EXAMPLES) if getattr(options, "examples", False) else None
     status = replace(status, notices=(*status.notices, *(notice.message for notice in not_scanned(loaded.settings))))
-    if (old := warn_of_old_cache(path, loaded.settings.graph_rag.cache_dir)) is not None:
-        status = replace(status, notices=(*status.notices, old.message))
     only, size = loaded.settings.graph_rag.only or remembered_part(path), engine.index_bytes
     emit(render(status, options.format, components, options.verbose, size, examples, options.path, only))
     return 0

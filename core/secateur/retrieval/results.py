@@ -105,17 +105,13 @@ class Results(Struct, frozen=True):
         """Returns the answer in this form, if it is in the cache."""
         if self.cache is None:
             return None
-        key = self._key("answer", query, settings, form)
-        text = self.cache.get(key)
-        return Answer.from_text(text, key) if text is not None else None
+        text = self.cache.get(self._key("answer", query, settings, form))
+        return Answer.from_text(text) if text is not None else None
 
-    def keep_answer(self, query: str, settings: Settings, form: Sequence[object], answer: Answer) -> Answer:
-        """Stores an answer, unless a server failed meanwhile; returns it."""
-        if self.cache is None or _is_fleeting(answer.warnings):
-            return answer
-        key = self._key("answer", query, settings, form)
-        self.cache.put(key, answer.to_text())
-        return structs.replace(answer, key=key)
+    def keep_answer(self, query: str, settings: Settings, form: Sequence[object], answer: Answer) -> None:
+        """Stores an answer, unless a server failed meanwhile."""
+        if self.cache is not None and not _is_fleeting(answer.warnings):
+            self.cache.put(self._key("answer", query, settings, form), answer.to_text())
 
     def pool(self, query: str, settings: Settings, format_: str) -> Pool | None:
         """Returns the pool that the query found, if it is in the cache."""

@@ -199,7 +199,7 @@ class SearchAnswers:
     def deliver(self, text: str, outcome: Outcome[SearchDecision], *, verbose: bool) -> Delivery:
         answer, settings = Answer(text, False, outcome.notices), self._loaded.settings
         if self._results is not None:
-            answer = self._results.keep_answer(self._query, settings, self._form, answer)
+            self._results.keep_answer(self._query, settings, self._form, answer)
         return self._deliver(answer, verbose=verbose, partial=outcome.payload.selection.pool.partial)
 
     def _deliver(self, answer: Answer, *, verbose: bool, partial: bool = False) -> Delivery:
@@ -221,7 +221,7 @@ class SearchAnswers:
         if partial:
             return Delivery(answer.text, said=(*messages, REST), exit_code=code)
         told = advice(self._query, engine, self._inputs, self._loaded, self._environment)
-        return Delivery(answer.text, said=tuple(messages), exit_code=code, kept=engine.place_of(answer), advice=told)
+        return Delivery(answer.text, said=tuple(messages), exit_code=code, advice=told)
 
     def close(self) -> None:
         self._engine.close()
