@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from secateur.cli import completers, part
+from secateur.cli import completers
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
 from secateur.cli.output import emit, on_terminal
@@ -112,11 +112,7 @@ def run_with(
         refuse_missing_folder(save)
 
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
-        given = dict(flags)
-        if any(flag.key == part.KEY for flag in kind.flags):
-            everywhere = bool(inputs.get("everywhere")) or getattr(options, "everywhere", False)
-            given = part.with_part(options, root, given, everywhere=everywhere)
-        loaded = options.quiet_settings(root, given, committed)
+        loaded = options.quiet_settings(root, dict(flags), committed)
         if reports.wanted:
             reports.opened = options.settings_of_files(root, loaded, committed)
         return loaded

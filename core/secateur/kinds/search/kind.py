@@ -84,7 +84,6 @@ INPUTS: Sequence[Input] = (
     Input(
         "files_from", "read just the files of PATH that this file lists, by lines or NUL; - reads stdin", default=None
     ),
-    Input("everywhere", "forget what --only has remembered, and answer from all of it", switch=True, holds="output"),
     Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
     Input(
         "explain",
@@ -313,8 +312,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         Flag(
             "graph_rag.only",
             "GLOB",
-            "answer from these files or folders alone, while calls lead through all; remembered for the repository;"
-            " repeatable",
+            "answer from these files or folders alone, while calls lead through all; repeatable",
             repeatable=True,
         ),
         PIN,
