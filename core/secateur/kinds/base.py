@@ -267,7 +267,7 @@ class Kind(ABC, Generic[M, P]):
     # --- weights, which `evaluate` measures and `tune` fits -----------------------------------------------------------
 
     def weights(self) -> Sequence[str]:
-        """Lists the settings that weigh signals: `evaluate --ablate` sets them to 0, one at a time."""
+        """Lists the settings that weigh signals: `tune` fits them."""
         return ()
 
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
