@@ -30,7 +30,7 @@ from secateur.errors import IndexingError
 from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.code_graph import components, symbol_path, to_networkx
+from secateur.index.graph.code_graph import components, to_networkx
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import Changes, IndexStatus, PartialSnapshot, RecordedState
 from secateur.index.workspace_index import AnyOpener, open_index, opener_of
@@ -378,10 +378,6 @@ class Engine:
         snapshot = self._current()
         paths = [snapshot.paths[int(file)] for file in snapshot.file]
         return to_networkx(snapshot.graph, [snapshot.symbol_id(row) for row in range(len(snapshot))], paths)
-
-    def call_path(self, caller: str, callee: str) -> list[str]:
-        """Lists the symbol ids of the shortest chain of calls between two symbols; empty if no calls lead there."""
-        return symbol_path(self.graph(), caller, callee)
 
     def components(self) -> list[int]:
         """Sizes of the connected parts of the call graph, largest first."""

@@ -264,11 +264,7 @@ class Kind(ABC, Generic[M, P]):
         pinned = settings.pins and index < len(outcome.ledger.entries)
         return Steer.PIN if pinned and outcome.ledger.entries[index].id in settings.pins else None
 
-    # --- weights, which `evaluate` measures and `tune` fits -----------------------------------------------------------
-
-    def weights(self) -> Sequence[str]:
-        """Lists the settings that weigh signals: `tune` fits them."""
-        return ()
+    # --- weights, which `tune` fits ----------------------------------------------------------------------------------
 
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
         """Returns the settings that `tune` fits, each with the values that it tries, the present value among them."""

@@ -48,7 +48,7 @@ from secateur_lab.evaluation.measuring import Interval, MeasuredCase, difference
 from secateur_lab.scenarios.running import deciding_keys
 from secateur_lab.scenarios.toml_writing import flat
 
-SEED = 12  # Default seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19).
+SEED = 12  # Seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19).
 FOLDS = 4  # Parts of the training cases, each left out once. Neighbours in time stay together because they are alike.
 PRICES = (0.01, 0.005, 0.002)  # recall that each changed weight must gain, the highest first: it wins ties
 TIE_BREAK = 0.05  # weight of nDCG beside recall, which does not change while an order improves below the budget's edge
@@ -72,7 +72,6 @@ class Fit:
     cross_validated: Interval  # gain of score on training cases that a fit had not seen, with the chosen price
     price: float
     tried: int  # sets of weights
-    seed: int
 
     @property
     def found(self) -> bool:
@@ -82,13 +81,12 @@ class Fit:
 
 @dataclass
 class Fitter:
-    """Searches for better weights; `best` survives an interruption."""
+    """Searches for better weights."""
 
     kind: Kind[Any, Any]
     settings: Settings  # the start
     cases: Sequence[RehearsedCase]  # by repository and time
     budgets: Sequence[int]
-    seed: int = SEED
     progress: Progress = unreported
     _scores: dict[Point, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -109,15 +107,7 @@ class Fitter:
         repositories = [case.repository for case in self.cases]
         gain = mean_of(validated[price].tolist(), repositories if len(set(repositories)) > 1 else None)
         point = self.start if gain.mean <= 0 else self._search(everything, price, RESTARTS)
-        return Fit(self.values(point), gain, price, len(self._scores), self.seed)
-
-    def best_so_far(self) -> tuple[float, dict[str, Any]]:
-        """Returns the best point among those at which all cases were scored: its gain on them, and its changes."""
-        whole = {point: float(scores.mean()) for point, scores in self._scores.items() if not np.isnan(scores).any()}
-        if self.start not in whole:
-            return 0.0, {}
-        best = max(whole, key=lambda point: whole[point])
-        return whole[best] - whole[self.start], self.values(best)
+        return Fit(self.values(point), gain, price, len(self._scores))
 
     def values(self, point: Point) -> dict[str, Any]:
         """Returns the settings that a point changes."""
@@ -146,7 +136,7 @@ class Fitter:
 
         sizes = [len(grid) for grid in self.grids]
         return best_point(
-            sizes, self.start, score, np.random.RandomState(self.seed), unordered=self._unordered, restarts=restarts
+            sizes, self.start, score, np.random.RandomState(SEED), unordered=self._unordered, restarts=restarts
         )
 
     def _cross_validate(self, price: float) -> NDArray[np.float64]:
@@ -249,7 +239,6 @@ class Tuned:
     held_out: Sequence[MeasuredCase]
     repositories: Sequence[str]
     budgets: Sequence[int]
-    dates: Mapping[str, tuple[str, str] | None]  # first and last day of "training" and "held_out"
     left_out: int = 0  # cases that could not be read
     interrupted: bool = False
 
@@ -339,9 +328,8 @@ def _evidence(tuned: Tuned) -> Iterator[str]:
     yield ""
     yield "cases: " + ", ".join(f"{count:,} of {visible(name)}" for name, count in sorted(where.items()))
     for part, count in (("training", tuned.training), ("held_out", len(tuned.held_out))):
-        days = tuned.dates.get(part)
-        yield f"{part.replace('_', '-')}: {count:,}" + (f", asked at commits of {days[0]} to {days[1]}" if days else "")
-    yield f"search: seed {fit.seed}, {fit.tried:,} sets of weights; a changed weight must gain {fit.price:g} recall"
+        yield f"{part.replace('_', '-')}: {count:,}"
+    yield f"search: {fit.tried:,} sets of weights; a changed weight must gain {fit.price:g} recall"
     yield f"cross-validation inside training: {interval_text(fit.cross_validated, signed=True)}"
     yield "recall of the held-out cases, mean [95 % interval]:"
     for item in tuned.gains:
@@ -382,10 +370,6 @@ class TuningOutput(Shape, frozen=True):
     name: str
     cases: CaseCounts
     repositories: Annotated[dict[str, Count], Meta(description="Cases by repository.")]
-    dates: Annotated[
-        dict[str, tuple[str, str] | None], Meta(description="First and last day of the commits of each part.")
-    ]
-    seed: Count
     tried: Annotated[Count, Meta(description="Sets of weights.")]
     price: Annotated[float, Meta(description="Recall that each changed weight must gain.")]
     turned: Annotated[dict[str, TurnedSetting], Meta(description="By key.")]
@@ -407,8 +391,6 @@ def tuning_json(tuned: Tuned, written: str | None) -> str:
             name=tuned.name,
             cases=CaseCounts(tuned.training, len(tuned.held_out), tuned.left_out),
             repositories=dict(sorted(Counter(tuned.repositories).items())),
-            dates=dict(tuned.dates),
-            seed=fit.seed,
             tried=fit.tried,
             price=fit.price,
             turned={key: TurnedSetting(lookup(tuned.start, key), value) for key, value in fit.values.items()},
@@ -427,12 +409,9 @@ def tuning_text(tuned: Tuned, written: str | None) -> str:
     fit = tuned.fit
     names = ", ".join(map(visible, sorted(Counter(tuned.repositories))))
     lines = [f"{tuned.training:,} training and {len(tuned.held_out):,} held-out cases of {names}"]
-    for part, days in tuned.dates.items():
-        if days:
-            lines.append(f"  {part.replace('_', '-'):<9} asked at commits of {days[0]} to {days[1]}")
     if tuned.left_out:
         lines.append(f"  {tuned.left_out:,} cases could not be read (secateur evaluate lists them)")
-    lines += ["", f"turned, from {visible(tuned.base)} ({fit.tried:,} sets of weights tried, seed {fit.seed}):"]
+    lines += ["", f"turned, from {visible(tuned.base)} ({fit.tried:,} sets of weights tried):"]
     width = max((len(key) for key in fit.values), default=0)
     lines += [f"  {key:<{width}}  {lookup(tuned.start, key)} -> {value}" for key, value in fit.values.items()]
     lines += [] if fit.values else ["  nothing"]

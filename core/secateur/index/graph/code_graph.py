@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.errors import IndexingError, RepositoryError
+from secateur.errors import IndexingError
 from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
 from secateur.model import distinct
 
@@ -319,30 +319,6 @@ def to_networkx(
             count=int(graph.count[row]),
         )
     return view
-
-
-def call_path(view: networkx.MultiDiGraph[int], source: int, target: int) -> list[int]:
-    """Finds a shortest chain of calls from `source` to `target`, both included; empty if no chain exists."""
-    import networkx
-
-    if source not in view or target not in view:
-        return []
-    calls = networkx.subgraph_view(view, filter_edge=lambda _a, _b, kind: str(kind) == "calls")
-    try:
-        return list(networkx.shortest_path(calls, source, target))
-    except networkx.NetworkXNoPath:
-        return []
-
-
-def symbol_path(view: networkx.MultiDiGraph[int], caller: str, callee: str) -> list[str]:
-    """Finds the path between two symbols, as symbol ids. Raises RepositoryError if a symbol does not exist."""
-    numbers = {data["symbol_id"]: node for node, data in view.nodes(data=True)}
-    for symbol in (caller, callee):
-        if symbol not in numbers:
-            raise RepositoryError(
-                f"there is no symbol {symbol}", hint="symbol ids look like path/file.py::Class.method"
-            )
-    return [view.nodes[node]["symbol_id"] for node in call_path(view, numbers[caller], numbers[callee])]
 
 
 def components(view: networkx.MultiDiGraph[int]) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
@@ -20,10 +20,8 @@ from secateur.kinds.search.knobs import (
     BUDGET,
     DEPTH,
     KNOBS,
-    SIGNATURES,
     STRATEGY,
     TOP_K,
-    WEIGHTS,
     boosts_of,
     pool_key,
     weights_of,
@@ -37,9 +35,7 @@ from secateur.retrieval.cache import Answer
 from secateur.selection import select
 from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, condense_notices
-from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
-from secateur.settings.search import Part
 from secateur.sources.committed import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
@@ -517,12 +513,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         decision = outcome.payload
         known, (snapshot, _) = decision.selection.pool.row_of, decision.engine.code()
         return sorted(id_ for id_ in ids if id_ not in known and snapshot.row_of(id_) < 0)
-
-    def weights(self) -> Sequence[str]:
-        """Returns the keys of the weights: of priority, declarations, parts of relevance, and penalties."""
-        parts = [name for name, key in setting_keys().items() if get_args(Part)[1] in get_args(key.type)]
-        penalties = [name for name in setting_keys() if name.startswith("relevance.penalty.")]
-        return [knob.key for knob in (*WEIGHTS, SIGNATURES)] + parts + penalties
 
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
         """Returns the values to try for the weights of priority and relevance and for the strategy."""
