@@ -177,7 +177,6 @@ def preference_notices(preferences: Preferences, candidates: Collection[str], sn
         return [Notice("preferences_unreadable", message)]
     if not preferences.symbols:
         message = "Preference is on and changes nothing: `secateur prefer add SYMBOL` remembers a first symbol."
-        )
         return [Notice("no_preferences", message)]
     further = sorted(preferences.symbols.keys() - set(candidates))
     gone = [symbol for symbol in further if snapshot.row_of(symbol) < 0]
