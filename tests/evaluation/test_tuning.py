@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 from secateur.engine import Engine
 from secateur.kinds import registry
-from secateur.kinds.search.rehearsal import SearchRehearsal, rows_of, tunable
+from secateur.kinds.search.rehearsal import rehearsal_of, tunable
 from secateur.settings import Settings, load, lookup, with_profile, with_values
 from secateur_lab.evaluation.cases import JudgedCase, select_set
 from secateur_lab.evaluation.measuring import Figures, MeasuredCase, mean_of
@@ -51,7 +51,7 @@ def synthetic(cases: int, *, told_by_hotspot: bool, seed: int = 3) -> list[Rehea
             for row in range(40)
         ]
         pool, judged = pool_of(rows), {rows[gold].symbol: 3}
-        made.append(RehearsedCase(f"{number:03}", "shop", judged, SearchRehearsal.of(pool, Settings(), judged)))
+        made.append(RehearsedCase(f"{number:03}", "shop", judged, rehearsal_of(pool)))
     return made
 
 
@@ -96,59 +96,25 @@ def engine(orders: Path) -> Iterator[Engine]:
         yield opened
 
 
-def test_a_rehearsal_gives_back_the_relevance_that_was_retrieved(engine: Engine) -> None:
-    pool = engine.retrieve(QUERY)
-    rehearsal = SearchRehearsal.of(pool, RECOMMENDED, ())
-    assert np.abs(rehearsal.relevance(RECOMMENDED.relevance) - rehearsal.pool.relevance).max() < 1e-4
-
-
-@pytest.mark.parametrize(
-    "changes", [{"lexical": 1.0}, {"history": 0.0, "semantic": 1.2}, {"name": 0.9, "title": 0.0, "near": 0.2}]
-)
-def test_a_rehearsal_under_other_weights_is_near_to_a_retrieval_under_them(
-    engine: Engine, changes: dict[str, float]
-) -> None:
-    other = with_values(RECOMMENDED, {f"relevance.{name}": value for name, value in changes.items()})
-    rehearsal = SearchRehearsal.of(engine.retrieve(QUERY), RECOMMENDED, ())
-    real = engine.retrieve(QUERY, other)
-    said = dict(zip(rehearsal.pool.symbol_id, rehearsal.relevance(other.relevance), strict=True))
-    away = [
-        abs(said[symbol] - value)
-        for symbol, value in zip(real.symbol_id, real.relevance, strict=True)
-        if symbol in said
-    ]
-    assert len(away) > 100
-    assert np.mean(away) < 0.002
-    # A retrieval under other weights may begin at other anchors, which changes distances and so the last rows that fit.
-    for distance, share in ((RECOMMENDED.smart_pruning.priority_weights.distance, 0.85), (0.0, 0.9)):
-        at = with_values(
-            other,
-            {
-                "budget": 3_000,
-                "smart_pruning.signature_share": 0.0,
-                "smart_pruning.priority_weights.distance": distance,
-            },
-        )
-        kept = {symbol for symbol, _ in rehearsal(at)}
-        selection = engine.select(real, at)
-        really = {real.symbol_id[row] for row in selection.kept_rows}
-        assert len(kept & really) >= share * len(really)
+def test_a_rehearsal_is_the_decision_of_the_engine(engine: Engine) -> None:
+    ranked = rehearsal_of(engine.retrieve(QUERY))
+    other = {"smart_pruning.priority_weights.hotspot": 0.3, "smart_pruning.strategy": "density", "budget": 2_000}
+    for settings in (RECOMMENDED, with_values(RECOMMENDED, other)):
+        selection = engine.select(engine.retrieve(QUERY, settings), settings)
+        leaving = {selection.pool.symbol_id[row] for row in selection.kept_rows}
+        assert {symbol for symbol, _ in ranked(settings)} == leaving
 
 
 def test_every_tunable_setting_has_its_present_value_among_those_that_are_tried() -> None:
-    for settings in (Settings(), RECOMMENDED, with_values(RECOMMENDED, {"relevance.history": 1.2345})):
+    for settings in (
+        Settings(),
+        RECOMMENDED,
+        with_values(RECOMMENDED, {"smart_pruning.priority_weights.hotspot": 1.2345}),
+    ):
         for key, values in tunable(settings).items():
             assert lookup(settings, key) in values
             for value in values:
                 with_values(settings, {key: value})
-
-
-def test_some_rows_of_a_pool_are_a_pool(engine: Engine) -> None:
-    pool = engine.retrieve(QUERY)
-    some = rows_of(pool, np.array([0, 2, 5]))
-    assert some.symbol_id == [pool.symbol_id[row] for row in (0, 2, 5)]
-    assert some.parts["relevance"]["lexical"].tolist() == pool.parts["relevance"]["lexical"][[0, 2, 5]].tolist()
-    assert len(engine.select(some)) == 3
 
 
 # --- the profile ------------------------------------------------------------------------------------------------------

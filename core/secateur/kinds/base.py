@@ -270,9 +270,8 @@ class Kind(ABC, Generic[M, P]):
         """Returns the settings that `tune` fits, each with the values that it tries, the present value among them."""
         return {}
 
-    def rehearsal(self, outcome: Outcome[P], ids: Collection[str]) -> Rehearsal:
-        """Decides the same input under other values of `tunable`, fast, and near enough to search by. `ids`: entries
-        that may not be lost sight of."""
+    def rehearsal(self, outcome: Outcome[P]) -> Rehearsal:
+        """Decides the same input under other values of `tunable`, fast, and near enough to search by."""
         raise NotImplementedError(f"{self.name} has weights and no rehearsal")
 
     # --- what follows from the above ----------------------------------------------------------------------------------

@@ -25,9 +25,7 @@ from secateur import (
     SecateurError,
     Settings,
     UsageError,
-    lookup,
     unreported,
-    with_values,
 )
 
 from secateur_lab.evaluation.cases import MOST_CASES, TRAINING_SHARE, JudgedCase, LeftOut, Mined, mine, read_cases
@@ -200,24 +198,10 @@ def rehearse_cases(
     for index, case in enumerate(cases):
         progress("reading", index, len(cases))
         try:
-            kind, inputs = case.asked
-            settings = probing_settings(kind, inputs, kind.budget.put(opened.settings(case, choice), budget))
+            kind, _ = case.asked
+            settings = kind.budget.put(opened.settings(case, choice), budget)
             _, outcome = opened.outcome(case, settings)
         except SecateurError as error:
             yield LeftOut(case.name, error)
             continue
-        yield RehearsedCase(case.name, case.repository, case.judged, kind.rehearsal(outcome, list(case.judged)))
-
-
-def probing_settings(kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings) -> Settings:
-    """Returns the settings with a small value for every weight that is 0 and affects reading: with 0, the effect of
-    larger values could not be measured."""
-    little = {
-        key: min(value for value in grid if not isinstance(value, str) and value > 0)
-        for key, grid in kind.tunable(settings).items()
-        if not isinstance(grid[0], str) and not lookup(settings, key)
-    }
-    before = kind.reading_of(inputs, settings)
-    changed = {key: kind.reading_of(inputs, with_values(settings, {key: value})) for key, value in little.items()}
-    needed = {key: value for key, value in little.items() if changed[key] != before}
-    return with_values(settings, needed) if needed else settings
+        yield RehearsedCase(case.name, case.repository, case.judged, kind.rehearsal(outcome))

@@ -515,12 +515,12 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return sorted(id_ for id_ in ids if id_ not in known and snapshot.row_of(id_) < 0)
 
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
-        """Returns the values to try for the weights of priority and relevance and for the strategy."""
+        """Returns the values to try for the weights of the priority and for the strategy."""
         from secateur.kinds.search import rehearsal
 
         return rehearsal.tunable(settings)
 
-    def rehearsal(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Rehearsal:
-        from secateur.kinds.search.rehearsal import SearchRehearsal
+    def rehearsal(self, outcome: Outcome[SearchDecision]) -> Rehearsal:
+        from secateur.kinds.search.rehearsal import rehearsal_of
 
-        return SearchRehearsal.of(outcome.payload.selection.pool, outcome.settings, ids)
+        return rehearsal_of(outcome.payload.selection.pool)
