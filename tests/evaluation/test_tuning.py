@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 from secateur.engine import Engine
 from secateur.kinds import registry
-from secateur.kinds.search.rehearsal import rehearsal_of, tunable
+from secateur.kinds.search.knobs import rehearsal_of, tunable
 from secateur.settings import Settings, load, lookup, with_profile, with_values
 from secateur_lab.evaluation.cases import JudgedCase, select_set
 from secateur_lab.evaluation.measuring import Figures, MeasuredCase, mean_of

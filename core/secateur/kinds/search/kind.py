@@ -24,6 +24,8 @@ from secateur.kinds.search.knobs import (
     TOP_K,
     boosts_of,
     pool_key,
+    rehearsal_of,
+    tunable,
     weights_of,
 )
 from secateur.model import Pool, Selection
@@ -516,11 +518,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
         """Returns the values to try for the weights of the priority and for the strategy."""
-        from secateur.kinds.search import rehearsal
-
-        return rehearsal.tunable(settings)
+        return tunable(settings)
 
     def rehearsal(self, outcome: Outcome[SearchDecision]) -> Rehearsal:
-        from secateur.kinds.search.rehearsal import rehearsal_of
-
         return rehearsal_of(outcome.payload.selection.pool)
