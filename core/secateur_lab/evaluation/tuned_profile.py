@@ -48,7 +48,6 @@ from secateur_lab.evaluation.measuring import Interval, MeasuredCase, difference
 from secateur_lab.scenarios.running import deciding_keys
 from secateur_lab.scenarios.toml_writing import flat
 
-SEED = 12  # Seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19).
 FOLDS = 4  # Parts of the training cases, each left out once. Neighbours in time stay together because they are alike.
 PRICES = (0.01, 0.005, 0.002)  # recall that each changed weight must gain, the highest first: it wins ties
 TIE_BREAK = 0.05  # weight of nDCG beside recall, which does not change while an order improves below the budget's edge
@@ -97,7 +96,6 @@ class Fitter:
         self.start: Point = tuple(
             grid.index(lookup(self.settings, key)) for key, grid in zip(self.keys, self.grids, strict=True)
         )
-        self._unordered = [index for index, grid in enumerate(self.grids) if isinstance(grid[0], str)]
 
     def fit(self) -> Fit:
         """Fits on all cases, with the price that cross-validation chooses."""
@@ -106,7 +104,7 @@ class Fitter:
         price = max(PRICES, key=lambda price: round(float(validated[price].mean()), 6))
         repositories = [case.repository for case in self.cases]
         gain = mean_of(validated[price].tolist(), repositories if len(set(repositories)) > 1 else None)
-        point = self.start if gain.mean <= 0 else self._search(everything, price, RESTARTS)
+        point = self.start if gain.mean <= 0 else self._search(everything, price)
         return Fit(self.values(point), gain, price, len(self._scores))
 
     def values(self, point: Point) -> dict[str, Any]:
@@ -129,15 +127,12 @@ class Fitter:
                 known[index] = float(np.mean([result.recall + TIE_BREAK * result.ndcg for result in results]))
         return known
 
-    def _search(self, training: NDArray[np.bool_], price: float, restarts: int = 0) -> Point:
+    def _search(self, training: NDArray[np.bool_], price: float) -> Point:
         def score(point: Point) -> float:
             turned = sum(now != was for now, was in zip(point, self.start, strict=True))
             return float(self.scores(point, training)[training].mean()) - price * turned
 
-        sizes = [len(grid) for grid in self.grids]
-        return best_point(
-            sizes, self.start, score, np.random.RandomState(SEED), unordered=self._unordered, restarts=restarts
-        )
+        return best_point([len(grid) for grid in self.grids], self.start, score)
 
     def _cross_validate(self, price: float) -> NDArray[np.float64]:
         gains, fold = np.zeros(len(self.cases)), folds(len(self.cases))
@@ -154,57 +149,20 @@ def folds(cases: int) -> Any:
 
 
 Point = tuple[int, ...]  # the index in each dimension's values
-RESTARTS = 2  # restarts beside the best point: enough to leave a ridge of two weights
 SWEEPS = 6  # most rounds over all dimensions in a search
-STEPS = (1, -1, 2, -2)
-
-_MOVED_DIMENSIONS = 3  # dimensions that a restart changes
 
 
-def best_point(
-    sizes: Sequence[int],
-    start: Point,
-    score: Callable[[Point], float],
-    random: np.random.RandomState,
-    *,
-    unordered: Sequence[int] = (),
-    restarts: int = RESTARTS,
-) -> Point:
-    """Searches for the point with the largest score.
-
-    Args:
-        sizes: number of values of each dimension.
-        score: the function to maximise.
-        unordered: dimensions without an order, in which every value is tried.
-        restarts: number of restarts.
-    """
-    best = _climb(sizes, start, score, unordered)
-    for _ in range(restarts if sizes else 0):
-        shaken = list(best)
-        for dimension in random.choice(len(sizes), min(_MOVED_DIMENSIONS, len(sizes)), replace=False).tolist():
-            shaken[dimension] = int(np.clip(shaken[dimension] + random.choice((-2, -1, 1, 2)), 0, sizes[dimension] - 1))
-        candidate = _climb(sizes, tuple(shaken), score, unordered)
-        best = max(best, candidate, key=score)  # the first of equals
-    return best
-
-
-def _climb(sizes: Sequence[int], point: Point, score: Callable[[Point], float], unordered: Sequence[int]) -> Point:
+def best_point(sizes: Sequence[int], start: Point, score: Callable[[Point], float]) -> Point:
+    """Searches for the point with the largest score: tries every value of one dimension after the other, until a round
+    over all of them gains nothing. `sizes`: number of values of each dimension."""
+    point = start
     for _ in range(SWEEPS):
         before = point
         for dimension, size in enumerate(sizes):
-            here = point[dimension]
-            whole = dimension in unordered or here in (0, size - 1)  # one neighbour alone says little
-            others = range(size) if whole else (here + step for step in STEPS)
-            allowed = [other for other in others if 0 <= other < size and other != here]
-            tried = [(*point[:dimension], other, *point[dimension + 1 :]) for other in allowed]
-            point = max([point, *tried], key=score)
+            others = (other for other in range(size) if other != point[dimension])
+            point = max([point, *((*point[:dimension], other, *point[dimension + 1 :]) for other in others)], key=score)
         if point == before:
             break
-        jump = tuple(
-            now if dimension in unordered else min(max(2 * now - was, 0), sizes[dimension] - 1)
-            for dimension, (was, now) in enumerate(zip(before, point, strict=True))
-        )
-        point = max(point, jump, key=score)
     return point
 
 

@@ -76,7 +76,7 @@ def tunable(settings: Settings) -> dict[str, Sequence[float | str]]:
 
 
 def rehearsal_of(pool: Pool) -> Rehearsal:
-    """Returns the decision on a pool, (id, whether it is kept whole) of what goes out, as a function of the settings."""
+    """Returns the decision on a pool as a function of the settings: (id, whether it is kept whole), best first."""
 
     def ranked(settings: Settings) -> Sequence[tuple[str, bool]]:
         selection = select(pool, settings)
