@@ -118,17 +118,9 @@ def test_a_file_edited_after_it_was_indexed_is_never_quoted_wrongly(tmp_path: Pa
             engine.signature(again, again.row_of["shop/money.py::round_total"])
 
 
-def test_call_paths_and_components() -> None:
+def test_components_hold_every_fragment() -> None:
     with Engine.of(MemorySource(SHOP)) as engine:
-        assert engine.call_path("shop/api.py::post_refund", "shop/money.py::round_total") == [
-            "shop/api.py::post_refund",
-            "shop/refund.py::refund_total",
-            "shop/money.py::round_total",
-        ]
-        assert engine.call_path("shop/money.py::round_total", "shop/api.py::post_refund") == []
         assert sum(engine.components()) == engine.status().fragments
-        with pytest.raises(RepositoryError, match="there is no symbol nowhere"):
-            engine.call_path("nowhere", "shop/money.py::round_total")
 
 
 # --- the same bytes ---------------------------------------------------------------------------------------------------

@@ -25,12 +25,12 @@ from weakref import WeakKeyDictionary
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from secateur import directories, retrieval
+from secateur import directories
 from secateur.errors import IndexingError
 from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.code_graph import components, symbol_path
+from secateur.index.graph.code_graph import components, to_networkx
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import Changes, IndexStatus, PartialSnapshot, RecordedState
 from secateur.index.workspace_index import AnyOpener, open_index, opener_of
@@ -39,7 +39,7 @@ from secateur.progress import Progress, unreported
 from secateur.redaction import recognise_in_names, redact
 from secateur.render.layouts import pack_format, render_message, render_pack
 from secateur.render.search_json import SearchOutput, count_pack, json_report
-from secateur.retrieval.cache import Answer, AnswerPlace, ResultCache
+from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.named_symbols import FirstFiles, IndexedSymbol, find_symbol
 from secateur.retrieval.results import Preferences, Results, preferences_of
 from secateur.selection import select
@@ -55,8 +55,6 @@ from secateur.version import __version__
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     import networkx
 
-    from secateur.render.walk_text import Walk
-    from secateur.retrieval.walk import CallMap
 from msgspec import Struct
 
 from secateur.index.open_index import OpenIndex
@@ -149,7 +147,7 @@ class Engine:
         self._config_dir = config_dir or directories.config_dir(environ)
         self._cache_dir = cache_dir or directories.cache_dir(environ)
         self._clock, self._given = clock, condense_notices(notices)
-        self._index, self._models = open_index(reopen, self._cache_dir), Models(environ)
+        self._index, self._models = open_index(reopen, self._cache_dir), Models()
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
         self._recorded: RecordedState | None = None  # the state that `results` looked up
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
@@ -242,10 +240,6 @@ class Engine:
         with self._turn:
             self._recorded = self._index.record(self._extractor(self.settings), progress)
             return self._results(self.settings, self._recorded.name, use_cache)
-
-    def place_of(self, answer: Answer) -> AnswerPlace | None:
-        """Returns the place from which an answer can be given again without an engine; None if it cannot be."""
-        return AnswerPlace.of(answer, self._index, self.settings)
 
     # --- its steps ----------------------------------------------------------------------------------------------------
 
@@ -381,35 +375,13 @@ class Engine:
 
     def graph(self) -> networkx.MultiDiGraph[int]:
         """Returns the call graph as networkx; see `to_networkx`."""
-        return retrieval.walk.graph_view(self._current())
-
-    def call_path(self, caller: str, callee: str) -> list[str]:
-        """Lists the symbol ids of the shortest chain of calls between two symbols; empty if no calls lead there."""
-        return symbol_path(self.graph(), caller, callee)
+        snapshot = self._current()
+        paths = [snapshot.paths[int(file)] for file in snapshot.file]
+        return to_networkx(snapshot.graph, [snapshot.symbol_id(row) for row in range(len(snapshot))], paths)
 
     def components(self) -> list[int]:
         """Sizes of the connected parts of the call graph, largest first."""
         return components(self.graph())
-
-    def calls(self, selection: Selection) -> CallMap:
-        """Returns the call graph in which the selection was found, to be walked step by step from its items."""
-        return retrieval.walk.CallMap(self._snapshots.get(selection.pool) or self._current(), selection)
-
-    def walk(self, selection: Selection, settings: Settings | None = None, *, opened: int = 0) -> Walk:
-        """Shows how calls connect what leaves, and what one more step of them brings: that is searched again.
-        `settings` are those of the selection; `opened` as in `walk_of`."""
-
-        def search(query: str, settings: Settings) -> tuple[Snapshot, Selection]:
-            form = selection.pool.format
-            pool = self.retrieve_partial(query, settings, format=form) if selection.pool.partial else None
-            if pool is None:
-                pool = self.retrieve(query, settings, format=form, use_cache=False, refresh=False)
-            return self._snapshots[pool], fit_to_budget(self.select(pool, settings), settings, self.pack_tokens)
-
-        calls = self.calls(selection)
-        return retrieval.walk.walk_of(
-            calls, retrieval.walk.search_deeper(calls, settings or self.settings, search), opened=opened
-        )
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """Returns the token counter of the run."""

@@ -121,7 +121,7 @@ COMMANDS = (
 FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "report", "save", "set", "sets"))
 FLAGS_OF_ALL |= {"debug", "dropped", "exact", "explain", "help"}
 FLAGS_OF_ALL |= {"no_redact", "pin", "quiet", "trust_git_dir", "verbose", "why"}
-FLAGS_OF_INSPECT = frozenset(("bench", "budget", "everywhere", "follow", "only", "plain", "record", "refresh"))
+FLAGS_OF_INSPECT = frozenset(("bench", "budget", "follow", "only", "plain", "record", "refresh"))
 FLAGS_OF_INSPECT |= {"cases", "replay", "serve", "session", "shallow", "workspace"}
 """Names of the flags that commands of kinds have, and of `inspect`'s flags besides the inputs of the kinds."""
 

@@ -1,7 +1,7 @@
 """Imports modules of a package at their first use, instead of together with the package.
 
-from secateur import retrieval      # in the package: __getattr__ = on_demand(__name__)
-retrieval.walk.walk_of(calls)       # `secateur.retrieval.walk` is imported here
+from secateur import render         # in the package: __getattr__ = on_demand(__name__)
+render.text.search_page(selection)  # `secateur.render.text` is imported here
 """
 
 from collections.abc import Callable

@@ -1,10 +1,6 @@
-"""pytest plugin: every `*.scenario.toml` is a test, and decisions can be compared with snapshots.
+"""pytest plugin: every `*.scenario.toml` is a test.
 
-    def test_refunds(decision_snapshot):
-        outcome = secateur.prune("search", query="where is the refund total rounded?", path="shop")
-        assert outcome == decision_snapshot
-
-`pytest --snapshot-update` records scenarios and snapshots as they are now. `secateur_scenarios = false` in the
+`pytest --snapshot-update` records scenarios as they are decided now. `secateur_scenarios = false` in the
 configuration of pytest leaves scenarios alone; `-p no:secateur` turns all of it off.
 
 Every start of pytest imports this file: it imports nothing of secateur, and what it needs when it is needed. That is
@@ -13,17 +9,14 @@ why it is a package beside `secateur` and not inside it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from secateur_pytest.decision_snapshots import DecisionExtension, ExactDecisionExtension
     from secateur_pytest.scenario_items import ScenarioFile
-
-__all__ = ["DecisionExtension", "ExactDecisionExtension"]
 
 SUFFIX = ".scenario.toml"
 INPUTS_SUFFIX = ".scenario.inputs"  # as in `secateur_lab.scenarios.scenario`, which is slow to import
@@ -35,14 +28,6 @@ ACCEPT = "to accept: pytest", "to accept: secateur check"  # beginnings of lines
 UPDATED = "Captured scenario call"
 
 _ABSENT = object()
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'secateur_pytest' has no attribute {name!r}")
-    from secateur_pytest import decision_snapshots
-
-    return getattr(decision_snapshots, name)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -90,16 +75,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_sep("-", "scenarios recorded anew")
         for path in sorted(updated):
             terminalreporter.write_line(path)
-
-
-@pytest.fixture
-def decision_snapshot(request: pytest.FixtureRequest) -> Any:
-    """The snapshot of a decision: `assert secateur.prune(...) == decision_snapshot`; needs syrupy."""
-    try:
-        from secateur_pytest.decision_snapshots import fixture_value
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "syrupy":
-            raise
-    else:
-        return fixture_value(request)
-    return pytest.fail("decision_snapshot needs syrupy: pip install 'secateur[snapshots]'", pytrace=False)

@@ -64,23 +64,8 @@ def test_figures_of_profiles_with_intervals_differences_and_queries(shop: Path) 
 
 
 def test_the_same_cases_print_the_same(shop: Path) -> None:
-    words = ("evaluate", shop / "cases", "--profile", "spec", "--ablate", "--format", "json")
+    words = ("evaluate", shop / "cases", "--profile", "spec", "--format", "json")
     assert secateur(*words).out == secateur(*words).out
-
-
-def test_each_weight_that_is_not_nought_is_left_out_in_turn(shop: Path) -> None:
-    answer = secateur("evaluate", shop / "cases", "--profile", "spec", "--ablate", "--format", "json").json
-    assert violations("evaluate", answer) == []
-    assert [one["without"] for one in answer["ablations"]] == [
-        "smart_pruning.priority_weights.relevance",
-        "smart_pruning.priority_weights.hotspot",
-        "smart_pruning.priority_weights.distance",
-        "relevance.lexical",
-        "relevance.name",
-        "relevance.path",
-        "relevance.semantic",
-    ]
-    assert "relevance.lexical" in secateur("evaluate", shop / "cases", "--ablate").out
 
 
 def test_wrong_calls_say_what_to_do(shop: Path, tmp_path: Path) -> None:

@@ -170,53 +170,40 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("own")
-def test_a_part_is_remembered_for_its_repository_until_it_is_forgotten(shop: Path, tmp_path: Path) -> None:
-    other = committed(tmp_path / "other", SHOP)
+def test_a_part_counts_for_the_call_that_names_it(shop: Path) -> None:
     before = search(shop).out
     named = search(shop, "--only", "shop/money.py")
     assert {one["file_path"] for one in named.json["candidates"]} == {"shop/money.py"}
     assert {one["decision"]["reason"] for one in named.json["dropped"]} == {"elsewhere"}
     (said,) = named.json["warnings"]
     assert (said["code"], "Drawn from shop/money.py alone (--only)." in said["message"]) == ("only", True)
-    assert search(shop).out == named.out
-    assert search(other).json["warnings"] == []
+    words = "--only", "shop/money.py", "--format", "json"
+    inspected = secateur("inspect", shop, "--query", QUERY, *words).json
+    assert [one["file_path"] for one in inspected["candidates"]] == ["shop/money.py"]
+    assert search(shop).out == before
+
+
+def test_a_part_in_the_users_configuration_counts_for_every_call(shop: Path, own: Path) -> None:
+    write(own, {"secateur.toml": '[graph_rag]\nonly = ["shop/money.py"]\n[redaction]\nscanner = "rules"\n'})
+    assert {one["file_path"] for one in search(shop).json["candidates"]} == {"shop/money.py"}
     assert secateur("status", shop, "--format", "json").json["only"] == ["shop/money.py"]
     assert "only        shop/money.py: search and inspect answer from there" in secateur("status", shop).out
-    inspected = secateur("inspect", shop, "--query", QUERY, "--format", "json").json
-    assert [one["file_path"] for one in inspected["candidates"]] == ["shop/money.py"]
-    assert search(shop, "--everywhere").out == before
-    assert search(shop).out == before
-    assert "only" not in secateur("status", shop, "--format", "json").json
 
 
 @pytest.mark.usefixtures("own")
-def test_a_part_is_kept_by_a_scenario_and_not_taken_from_what_is_remembered(shop: Path) -> None:
+def test_a_part_is_kept_by_a_scenario(shop: Path) -> None:
     assert search(shop, "--only", "shop", "--save", shop / "a.scenario.toml").code == 0
-    assert search(shop, "--everywhere", "--save", shop / "b.scenario.toml").code == 0
     assert 'only = ["shop"]' in (shop / "a.scenario.toml").read_text()
-    assert search(shop, "--only", "README.md").code == 0
     ran = secateur("check", shop)
     assert ran.code == 0, ran.out
 
 
 @pytest.mark.usefixtures("own")
-def test_wrong_parts_are_wrong_calls_and_not_remembered(shop: Path) -> None:
-    for words in (("--only", "../x"), ("--only", "shop", "--everywhere"), ("--only", "")):
+def test_wrong_parts_are_wrong_calls(shop: Path) -> None:
+    for words in (("--only", "../x"), ("--only", "")):
         ran = search(shop, *words)
         assert (ran.code, ran.json["error"]["code"]) == (2, "USAGE")
-    assert search(shop).json["warnings"] == []
     assert secateur("inspect", shop, "--bench", "diff", "--only", "shop").code == 2
-
-
-def test_what_is_remembered_and_cannot_be_read_costs_itself(shop: Path, own: Path) -> None:
-    assert search(shop, "--only", "shop").code == 0
-    (file,) = own.rglob("only.json")
-    file.write_text("{")
-    ran = search(shop)
-    assert ran.json["warnings"] == []
-    assert "it is not JSON" in ran.err
-    assert search(shop, "--everywhere").code == 0
-    assert search(shop).err == ""
 
 
 # --- a list of files --------------------------------------------------------------------------------------------------

@@ -131,5 +131,3 @@ def test_what_was_proven_stands_on_the_page(tmp_path: Path) -> None:
         file = tmp_path / f"{kind}.html"
         assert secateur(*CALLS[kind], "--explain", "--report", file).code == 0
         assert proven in Parsed(file.read_text("utf-8")).text
-    assert secateur(*CALLS["search"], "--report", tmp_path / "search.html").code == 0
-    assert "what hangs together by calls" in (tmp_path / "search.html").read_text("utf-8")

@@ -90,18 +90,6 @@ def test_the_cache_of_answers_is_no_part_of_the_repository(tmp_path: Path) -> No
     assert secateur("status", root, "--format", "json").json["snapshot"] == before
 
 
-def test_answers_an_earlier_release_left_in_the_repository_are_named_and_stay(tmp_path: Path) -> None:
-    root = write(tmp_path / "shop", SHOP | {f"{SPEC_FOLDER}/{'a' * 64}.json": "{}"})
-    for _ in range(2):
-        secateur("search", "refund", root)
-        ran = secateur("status", root)
-        assert ran.out.count(SPEC_FOLDER) == 2  # in one notice: what to delete, or what to set
-        assert sum(line.startswith("! ") for line in ran.out.splitlines() if SPEC_FOLDER in line) == 1
-        assert len(secateur("status", root, "--format", "json").json["notices"]) == 1
-    assert [path.name for path in (root / SPEC_FOLDER).iterdir()] == [f"{'a' * 64}.json"]
-    assert SPEC_FOLDER not in secateur("status", root, "--set", f"graph_rag.cache_dir={SPEC_FOLDER}").out
-
-
 def test_without_git_neither(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", SHOP)
     before = secateur("status", root, "--format", "json").json["snapshot"]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.graph.code_graph import CodeGraph, Direction, chains_from, connected_components, steps, to_networkx
+from secateur.index.graph.code_graph import CodeGraph, Direction, steps
 from secateur.index.graph.resolve.edges import CONFIDENCE, EdgeBuilder, EdgeKind, How
 
 NODES = 9
@@ -55,35 +52,6 @@ def test_followed_is_what_a_search_follows_and_comes_first(
         assert order == sorted(order)
 
 
-@given(edges, st.integers(0, NODES - 1))
-def test_a_chain_is_as_short_as_networkx_finds_it(made: list[tuple[int, int, EdgeKind, How, int]], source: int) -> None:
-    calls = graph(made)
-    names = [str(node) for node in range(NODES)]
-    trusted = networkx.DiGraph(
-        [(a, b) for a, b, kind in to_networkx(calls, names, names).edges(keys=True) if str(kind) == "calls"]
-    )
-    trusted.add_nodes_from(range(NODES))
-    for target, chain in enumerate(chains_from(calls, source, range(NODES))):
-        if not networkx.has_path(trusted, source, target):
-            assert chain == []
-        else:
-            assert len(chain) - 1 == networkx.shortest_path_length(trusted, source, target)
-            assert (chain[0], chain[-1]) == (source, target)
-            assert all(other in steps(calls, one, Direction.CALLS).nodes for one, other in pairwise(chain))
-
-
-@given(edges, st.sets(st.integers(0, NODES - 1)))
-def test_a_view_of_some_nodes_is_the_part_of_the_whole_view(
-    made: list[tuple[int, int, EdgeKind, How, int]], chosen: set[int]
-) -> None:
-    calls, names = graph(made), [str(node) for node in range(NODES)]
-    whole = to_networkx(calls, names, names).subgraph(chosen)
-    part = to_networkx(calls, names, names, nodes=sorted(chosen))
-    assert dict(part.nodes(data=True)) == dict(whole.nodes(data=True))
-    assert sorted(part.edges(keys=True)) == sorted(whole.edges(keys=True))
-    assert sorted(node for component in connected_components(part) for node in component) == sorted(chosen)
-
-
 def test_a_call_says_how_it_was_resolved() -> None:
     calls = graph([(0, 1, EdgeKind.CALLS, How.IMPORT, 2), (0, 2, EdgeKind.CALLS, How.UNIQUE_NAME, 1)])
     found = steps(calls, 0, Direction.CALLS)
@@ -99,11 +67,6 @@ def test_an_override_is_followed_backwards_only() -> None:
     calls = graph([(0, 1, EdgeKind.CALLS, How.OVERRIDE, 1)])
     assert steps(calls, 0, Direction.CALLS).followed.tolist() == [False]
     assert steps(calls, 1, Direction.CALLED_BY).followed.tolist() == [True]
-
-
-def test_a_chain_ends_on_a_cycle_and_at_itself() -> None:
-    ring = graph([(n, (n + 1) % 4, EdgeKind.CALLS, How.IMPORT, 1) for n in range(4)], 4)
-    assert chains_from(ring, 2, [1, 2]) == [[2, 3, 0, 1], [2]]
 
 
 @pytest.mark.parametrize("direction", [Direction.CALLS, Direction.CALLED_BY])

@@ -1,5 +1,4 @@
-"""What a language model named goes out first, as it named it; what whole files displaced is said, and what would keep
-it."""
+"""What a language model named goes out first, as it named it; a threshold that decided is named."""
 
 from __future__ import annotations
 
@@ -155,10 +154,10 @@ def test_named_lines_are_widened_to_whole_statements(
         assert widen_to_statements(expected, lines, (1, len(lines))) == expected
 
 
-# --- without one: what whole files displaced --------------------------------------------------------------------------
+# --- without one ------------------------------------------------------------------------------------------------------
 
 
-def displacing() -> tuple[list[SourceCode], str]:
+def large_and_small() -> tuple[list[SourceCode], str]:
     answer = (
         "def refund_total(order):\n"
         + "".join(f"    refund = order.refund_{n} + total\n" for n in range(12))
@@ -174,36 +173,9 @@ def displacing() -> tuple[list[SourceCode], str]:
     return [*small, large], answer
 
 
-def test_the_best_match_that_whole_files_displaced_is_told_with_what_keeps_it() -> None:
-    files, answer = displacing()
-    settings = pruning(max_tokens=190, strategy="extract")
-    result = prune_files(files, settings, "refund total of an order")
-    assert [entry.reason for entry in result.decisions[:2]] == [Reason.WHOLE, Reason.WHOLE]
-    entry = result.decisions[2]
-    assert entry.displaced == (1, 14)
-    assert entry.shape().to_dict()["what_if"] == {"full_file_share": 0, "lines": [1, 14]}
-    assert "full_file_share = 0" in entry.hint
-    assert [notice.code for notice in result.warnings] == ["whole_files_first"]
-    again = prune_files(
-        files, pruning(max_tokens=190, strategy="extract", full_file_share=0.0), "refund total of an order"
-    )
-    assert answer in again.files[-1].source_code, "what is proposed is proven"
-    assert all(entry.displaced is None for entry in again.decisions)
-    assert again.warnings == ()
-
-
-def test_nothing_is_proposed_that_would_not_help() -> None:
-    files, answer = displacing()
-    budget = count_tokens(answer) - 20
-    result = prune_files(files, pruning(max_tokens=budget, strategy="extract"), "refund total of an order")
-    assert any(entry.reason is Reason.WHOLE for entry in result.decisions)
-    assert result.decisions[2].displaced is None
-    assert result.warnings == ()
-
-
 def test_a_threshold_that_decided_is_named_with_its_figures() -> None:
     """A file that scored .5 was called not relevant, and nothing said that `snippet_share` had asked for more."""
-    files, _ = displacing()
+    files, _ = large_and_small()
     other = SourceCode(
         "other.py", "def total_words(text):\n    return text\n\n\n" + "def unrelated(b):\n    return b\n\n\n" * 40
     )

@@ -19,9 +19,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyte
     folder.mkdir()
     monkeypatch.chdir(folder)
     for name in (*ON_CI, *(name for name in os.environ if name.startswith("PYTEST_"))):
-        monkeypatch.delenv(
-            name, raising=False
-        )  # in a worker of xdist syrupy reports nothing, on CI failures come twice
+        monkeypatch.delenv(name, raising=False)  # on CI failures come twice
     (folder / "shop").mkdir()
     (folder / "tests").mkdir()
     (folder / "shop" / "money.py").write_text(MONEY, "utf-8")

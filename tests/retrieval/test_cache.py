@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.retrieval import cache as cache_module
-from secateur.retrieval.cache import KEY_FILE, SPEC_FOLDER, ResultCache, remove, warn_of_old_cache
+from secateur.retrieval.cache import KEY_FILE, SPEC_FOLDER, ResultCache, remove
 
 RELATIVE = SPEC_FOLDER
 
@@ -328,27 +328,3 @@ def test_what_killed_writers_left_goes_and_files_of_others_stay(places, tmp_path
     cache = opened(places, relative=str(folder))
     cache.put("key", "answer")
     assert [path.name for path in folder.glob("*.part")] == ["download.part"]
-
-
-# --- answers of an earlier release ------------------------------------------------------------------------------------
-
-
-def test_answers_in_the_repository_that_nobody_asked_for_are_named(places):
-    root, _ = places
-    assert warn_of_old_cache(root, "") is None
-    (root / SPEC_FOLDER).mkdir(parents=True)
-    (root / SPEC_FOLDER / "notes.json").write_text("of another program")
-    assert warn_of_old_cache(root, "") is None
-    opened(places).put("key", "answer")
-    assert warn_of_old_cache(root, "").code == "old_cache"
-    assert warn_of_old_cache(root, "elsewhere") is not None
-    assert warn_of_old_cache(root, SPEC_FOLDER) is None
-    assert warn_of_old_cache(root, str(root / SPEC_FOLDER)) is None
-
-
-def test_a_link_to_such_a_folder_is_not_looked_into(places, tmp_path):
-    root, user = places
-    other = tmp_path / "other"
-    opened((other, user)).put("key", "answer")
-    (root / ".devbooks").symlink_to(other / ".devbooks")
-    assert warn_of_old_cache(root, "") is None

@@ -71,7 +71,7 @@ def test_the_part_has_anchors_of_its_own_however_much_better_the_rest_is() -> No
 def test_a_part_without_a_candidate_says_so() -> None:
     part = answer("spec", graph_rag__only=("nowhere",))
     assert of(part, State.KEPT) == set()
-    assert any("No candidate lies there; --everywhere" in notice.message for notice in part.warnings)
+    assert any("No candidate lies there." in notice.message for notice in part.warnings)
     assert any(notice.code == "nothing_eligible" for notice in part.warnings)
 
 

@@ -3,14 +3,18 @@ kind of empty it is."""
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 from secateur import Engine, Settings
 from secateur.model import UNREACHABLE, Pool
+from secateur.remembered.store import PreferenceStore
 from secateur.settings import with_values
 from support.found import by_name, channels, pool_for
 from support.memory_source import MemorySource
-from support.repos import QUERY, SHOP, chain, handlers
+from support.repos import QUERY, SHOP, chain, handlers, write
 
 WIDE = chain() | {f"zebra_{number}.py": f"def zebra_{number}():\n    return {number}\n" for number in range(12)}
 
@@ -126,12 +130,12 @@ def test_an_id_that_means_nothing_is_said() -> None:
     assert "unknown_symbol" not in codes(pool_for(SHOP, QUERY, excludes=("shop/money.py::round_total",)))
 
 
-def test_preferences_count_only_when_they_are_on(tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.mktemp("config")
-    (folder / "preferences.toml").write_text('[symbols]\n"*::round_total" = 0.5\n"shop/*" = 0.25\n')
+def test_preferences_count_only_when_they_are_on(tmp_path: Path) -> None:
+    shop, folder = write(tmp_path / "shop", SHOP), tmp_path / "config"
+    PreferenceStore(folder, shop, time.time).add("shop/money.py::round_total", 0.5)
     for enabled, expected in ((False, 0.0), (True, 0.5)):
         settings = with_values(Settings(), {"preference.enabled": enabled})
-        with Engine.of(MemorySource(SHOP), settings, config_dir=folder) as engine:
+        with Engine.open(shop, settings, cache_dir=tmp_path / "cache", config_dir=folder) as engine:
             pool = engine.retrieve(QUERY)
         assert pool.preference[pool.row_of["shop/money.py::round_total"]] == expected
 

@@ -54,8 +54,6 @@ def test_an_empty_folder_is_said_and_is_no_error(shop: Path) -> None:
         (["--profile", "spec"], "check has no use for --profile"),
         (["--set", "budget=1"], "check has no use for --set"),
         (["--jobs", "0"], "--jobs 0 is not allowed"),
-        (["--review", "--update"], "--review asks, --update does not"),
-        (["--review"], "--review asks on a terminal, and there is none"),
         (["--format", "xml"], "--format takes one of text, json, junit, github, markdown"),
     ],
 )
@@ -173,28 +171,6 @@ def test_a_kind_that_raises_anything_costs_its_scenario(
     assert "\x1b" not in ran.out
     assert ran.out.endswith("5 scenarios: 4 passed, 1 cannot run\n")
     assert len(logs) == 4
-
-
-def test_review_asks_of_each_changed_scenario(shop: Path, logs: list[Path]) -> None:
-    for number in range(3):
-        break_log(shop, number)
-    before = [read_scenario(path).recorded for path in logs]
-    parent, child = os.openpty()
-    streams = {"stdin": child, "stdout": subprocess.PIPE, "stderr": child}
-    with run_process([*CHECK, "--review"], env=environment(), **streams) as ran:
-        os.close(child)
-        os.write(parent, b"n\nwhat\ny\nq\n")
-        out, _ = ran.communicate(timeout=DEADLINE)
-    shown = b""
-    while part := read_terminal(parent):
-        shown += part
-    os.close(parent)
-    assert ran.returncode == 4
-    assert out.endswith(b"4 scenarios: 1 passed, 3 changed; 1 updated\n")
-    assert shown.count(b"record these decisions? (2 of 3) [y]es, [n]o, [q]uit: ") == 2
-    assert b"no longer in the output:" in shown
-    after = [read_scenario(path).recorded for path in logs]
-    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False, True, True]
 
 
 @pytest.mark.usefixtures("default_signals")

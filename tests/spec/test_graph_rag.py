@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from secateur import Engine, Settings
 from secateur.model import Pool
+from secateur.remembered.store import PreferenceStore
 from secateur.settings import GraphRag, with_values
 from support.cli import secateur
 from support.engine_answers import answered
@@ -224,7 +226,7 @@ def test_sc_grag_005_another_preference_is_a_miss(tmp_path: Path) -> None:
     settings = with_values(Settings(), {"preference.enabled": True})
     with Engine.open(root, settings, cache_dir=tmp_path / "cache", config_dir=tmp_path) as engine:
         before = answered(engine, QUERY)
-        (tmp_path / "preferences.toml").write_text('[symbols]\n"*::round_total" = 1.0\n')
+        PreferenceStore(tmp_path, root, time.time).add("shop/money.py::round_total", 1.0)
         after = answered(engine, QUERY)
         assert not after.cached
         assert after.text != before.text

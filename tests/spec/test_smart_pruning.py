@@ -105,12 +105,14 @@ def test_intent_preference_integration(tools: Path, tmp_path: Path, monkeypatch:
     before = secateur(*words).json
     loser = before["dropped"][-1]["symbol_id"]
     monkeypatch.setenv("SECATEUR_CONFIG_DIR", str(tmp_path))
-    (tmp_path / "preferences.toml").write_text(f'[symbols]\n"{loser}" = 1.0\n"tools/*" = 0.1\n')
+    other = before["candidates"][-1]["symbol_id"]
+    for symbol, strength in ((loser, 1.0), (other, 0.1)):
+        assert secateur("prefer", "add", symbol, tools, "--strength", strength).code == 0
     assert secateur(*words).json["candidates"] == before["candidates"]  # off by default
     after = secateur(*words, "--set", "preference.enabled=true").json
     assert after["candidates"][0]["symbol_id"] == loser
     assert after["candidates"][0]["terms"]["preference"] == 0.2
-    assert {candidate["terms"]["preference"] for candidate in after["candidates"][1:]} == {0.02}
+    assert {one["terms"]["preference"] for one in after["candidates"] if one["symbol_id"] == other} == {0.02}
     assert after["token_count"] <= 5000
 
 

@@ -370,16 +370,6 @@ def write_copilot(home: Path, script: Sequence[Step]) -> Path:
     return written(home / ".copilot" / "session-state" / "cop" / "events.jsonl", as_lines(copilot(script)))
 
 
-def write_opencode_files(home: Path, script: Sequence[Step]) -> Path:
-    storage, exported = home / ".local" / "share" / "opencode" / "storage", opencode(script)
-    for message in exported["messages"]:
-        name = message["info"]["id"]
-        written(storage / "message" / OPENCODE / f"{name}.json", json.dumps(message["info"]))
-        for number, part in enumerate(message["parts"]):
-            written(storage / "part" / name / f"prt_{number:04}.json", json.dumps(part))
-    return written(storage / "session" / "p1" / f"{OPENCODE}.json", json.dumps(exported["info"]))
-
-
 def write_opencode_database(home: Path, script: Sequence[Step], *, second: bool = False) -> Path:
     """The database of opencode 1.2 and later; `second`: that of 2.0."""
     path = home / ".local" / "share" / "opencode" / "opencode.db"

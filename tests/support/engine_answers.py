@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import structs
 from secateur import Engine, Settings
 from secateur.kinds.environment import Environment, Inputs
 from secateur.kinds.protocols import Delivery
@@ -17,9 +16,9 @@ from secateur.shape import dumps_report
 
 
 def report_text(engine: Engine, selection: Selection) -> str:
-    """The report with all that was dropped, and the walk along calls. What `explain` proves is left out: it follows
-    from the pool, by deciding again hundreds of times."""
-    return dumps_report(structs.replace(engine.report(selection, dropped=None), walk=engine.walk(selection)))
+    """The report with all that was dropped. What `explain` proves is left out: it follows from the pool, by deciding
+    again hundreds of times."""
+    return dumps_report(engine.report(selection, dropped=None))
 
 
 def answer_text(engine: Engine, query: str, progress: Progress | None = None) -> str:

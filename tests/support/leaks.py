@@ -216,7 +216,7 @@ search 'password token' ROOT --profile recommended --budget 200000 --format mark
 search 'refund storage' ROOT --budget 20000 --report OUT/a.html --report OUT/a.md --report OUT/a.json --report OUT/a.svg
 search storage ROOT --only src/** --format json
 search storage ROOT
-search storage ROOT --everywhere --rev HEAD~1
+search storage ROOT --rev HEAD~1
 inspect ROOT --query storage --plain
 inspect ROOT --plain
 inspect ROOT --query storage --format json

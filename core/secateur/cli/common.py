@@ -175,12 +175,6 @@ class CommandCall(argparse.Namespace):
         if not self.quiet:
             tell(visible(message) + "\n")
 
-    def settings_files(self, root: Path | None) -> list[Path]:
-        """Lists the files that settings are read from, those that are not there among them."""
-        own = directories.config_dir(os.environ) / settings.FILE_NAME
-        chosen = [] if self.config is None else [self.config]
-        return [*chosen, own, *([root / settings.FILE_NAME, root / settings.PROJECT_NAME] if root is not None else [])]
-
     @contextmanager
     def executor_of(self) -> Iterator[int | Executor]:
         """The processes that a call asks for: a number of those of this machine, or other workers, which are let go of.

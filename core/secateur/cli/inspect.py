@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 from secateur_lab.scenarios.scenario import SUFFIX
 
-from secateur.cli import completers, kind_command, part
+from secateur.cli import completers, kind_command
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
 from secateur.cli.output import on_terminal
@@ -19,6 +19,8 @@ from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind
 from secateur.settings import Committed, Loaded, Settings
 from secateur.sources.named import FORMS, is_named
+
+_ONLY = "graph_rag.only"  # the key of --only
 
 
 def arguments(parser: CommandParser) -> None:
@@ -46,7 +48,6 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--only", action="append", metavar="GLOB", help="of search: answer from these files or folders; repeatable"
     )
-    parser.add_argument("--everywhere", action="store_true", help="forget what --only has remembered")
     kind_command.add_session(parser)
     parser.add_argument(
         "--follow", action="store_true", help="look every second whether what was read has grown, and show what came"
@@ -138,9 +139,9 @@ def run(options: CommandCall) -> int:
     inputs = kind.blank_inputs() | named | kind.opened_inputs(opened)
     flags: dict[str, Any] = {} if options.budget is None else {kind.budget.key: options.budget}
     if options.only:
-        if all(flag.key != part.KEY for flag in kind.flags):
+        if all(flag.key != _ONLY for flag in kind.flags):
             raise UsageError(f"--only is ignored by the bench {kind.name}", hint="leave it out")
-        flags[part.KEY] = options.only
+        flags[_ONLY] = options.only
     if _headless(options):
         if options.record is not None:
             raise UsageError("--record needs a terminal: it records the inspector", hint="leave it out")
@@ -255,10 +256,7 @@ def _load_settings(kind: Kind[Any, Any], inputs: dict[str, Any], options: Comman
     why."""
 
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
-        given = flags
-        if any(flag.key == part.KEY for flag in kind.flags):
-            given = part.with_part(options, root, flags, everywhere=options.everywhere)
-        return options.quiet_settings(root, given, committed)
+        return options.quiet_settings(root, flags, committed)
 
     environment = Environment(regular=True, trusts_git_dir=options.trusts_git_dir, fetching=options.fetch_options())
     try:

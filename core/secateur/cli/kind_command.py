@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
-from secateur.cli import completers, part
+from secateur.cli import completers
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
 from secateur.cli.output import emit, on_terminal
@@ -21,9 +21,6 @@ from secateur.kinds.run import DROPPED, EXPLAIN, WHY, carry_out, check_format
 from secateur.output_files import refuse_missing_folder, write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings, key_of
 from secateur.terminal import visible
-
-if TYPE_CHECKING:
-    from secateur.cli.repeated import RepeatableCall
 
 
 def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
@@ -114,16 +111,8 @@ def run_with(
     if save is not None:
         refuse_missing_folder(save)
 
-    call: RepeatableCall | None = getattr(options, "call", None)  # where it is one that may be repeated
-
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
-        if call is not None:
-            call.reads(options.settings_files(root))
-        given = dict(flags)
-        if any(flag.key == part.KEY for flag in kind.flags):
-            everywhere = bool(inputs.get("everywhere")) or getattr(options, "everywhere", False)
-            given = part.with_part(options, root, given, everywhere=everywhere, reads=call.reads if call else None)
-        loaded = options.quiet_settings(root, given, committed)
+        loaded = options.quiet_settings(root, dict(flags), committed)
         if reports.wanted:
             reports.opened = options.settings_of_files(root, loaded, committed)
         return loaded
@@ -140,9 +129,8 @@ def run_with(
         fetching=options.fetch_options() if any(declared.folders for declared in kind.inputs) else None,
     )
     loaded = kind.load(inputs, load, environment)
-    warnings = [f"warning: {notice.message}" for notice in loaded.notices]
-    for message in warnings:
-        options.say(message)
+    for notice in loaded.notices:
+        options.say(f"warning: {notice.message}")
     environment = replace(environment, notices=loaded.notices)
     also = reports.draw if reports.wanted else None
     try:
@@ -166,9 +154,6 @@ def run_with(
     text = delivery.text if reports.plain is None else reports.plain
     visibly = options.format not in ("text", "json") and on_terminal(sys.stdout)
     emit(visible(text, keep_newlines=True, keep_tabs=True) if visibly else text)  # it holds texts from outside as is
-    if call is not None and delivery.kept is not None and not delivery.advice:
-        messages = [] if options.quiet else [*warnings, *delivery.said]
-        call.keep(delivery.kept, messages, code=delivery.exit_code, visibly=visibly)
     for message in delivery.advice:
         options.say(message)
     return delivery.exit_code

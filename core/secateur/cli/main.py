@@ -121,14 +121,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     if not arguments and on_terminal(sys.stdin) and on_terminal(sys.stdout):
         arguments = ["inspect"]
-    call = None
-    if arguments[:1] == ["search"]:  # only its answers are kept
-        from secateur.cli.repeated import RepeatableCall
-
-        call = RepeatableCall.of(arguments)
     try:
-        if call is not None and (code := call.repeat_answer()) is not None:
-            return code
         _begin_run(arguments)
         options = _parse(arguments)
     except SecateurError as wrong:
@@ -139,7 +132,6 @@ def _run(arguments: list[str]) -> int:
         return 0
     from secateur.cli.common import CommandCall, run_guarded
 
-    options.call = call
     raise_again()
     return run_guarded(command(options.command)[1], CommandCall(**vars(options)))
 

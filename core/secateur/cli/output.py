@@ -15,12 +15,9 @@ from secateur.recognised import may_hold_token, without_recognised
 _answered: TextIO | None = None  # the standard output that something was printed on
 
 
-def emit(text: str, stream: TextIO | None = None, *, passed: bool = False) -> None:
+def emit(text: str, stream: TextIO | None = None) -> None:
     """Prints a finished text on standard output or `stream`, without credentials. A closed pipe ends the output
     quietly.
-
-    Args:
-        passed: the text was kept, and passed here before.
 
     Raises:
         SecateurError: standard output cannot be written. Of standard error nothing is raised: there is nowhere to say
@@ -31,11 +28,11 @@ def emit(text: str, stream: TextIO | None = None, *, passed: bool = False) -> No
     if stream is sys.stdout:
         _answered = stream
     try:
-        if not passed and may_hold_token(text):
+        if may_hold_token(text):
             from secateur.redaction import outgoing  # what finds credentials takes a while to import
 
             text = outgoing(text)
-        elif not passed:
+        else:
             text = without_recognised(text)
         _write(text, stream)
     except BrokenPipeError:

@@ -13,7 +13,6 @@ from msgspec.structs import asdict, replace
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
 from secateur.cli.output import emit
-from secateur.cli.part import remembered_part
 from secateur.render.page import Column, Page, Section, count_noun, not_shown
 from secateur.sources.named import FORMS
 from secateur.terminal import visible
@@ -54,7 +53,6 @@ def run(options: CommandCall) -> int:
     from secateur.engine import Engine
     from secateur.example_queries import example_queries
     from secateur.redaction import not_scanned
-    from secateur.retrieval.cache import warn_of_old_cache
 
     options.path = options.workspace_or_path()
     path = options.named_folder(options.path)
@@ -73,9 +71,7 @@ def run(options: CommandCall) -> int:
         components = engine.components()
         examples = example_queries(engine, loaded.settings, EXAMPLES) if getattr(options, "examples", False) else None
     status = replace(status, notices=(*status.notices, *(notice.message for notice in not_scanned(loaded.settings))))
-    if (old := warn_of_old_cache(path, loaded.settings.graph_rag.cache_dir)) is not None:
-        status = replace(status, notices=(*status.notices, old.message))
-    only, size = loaded.settings.graph_rag.only or remembered_part(path), engine.index_bytes
+    only, size = loaded.settings.graph_rag.only, engine.index_bytes
     emit(render(status, options.format, components, options.verbose, size, examples, options.path, only))
     return 0
 
@@ -126,7 +122,7 @@ def render(
         ("problems", ", ".join(f"{problem} {count:,}" for problem, count in status.problems.items()) or "none"),
     ]
     if only:
-        rows.insert(1, ("only", f"{', '.join(only)}: search and inspect answer from there; --everywhere forgets it"))
+        rows.insert(1, ("only", f"{', '.join(only)}: search and inspect answer from there"))
     if components:
         linked = [size for size in components if size > 1]
         alone = len(components) - len(linked)

@@ -31,14 +31,13 @@ from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Loa
 from secateur.kinds.knobs import Knob, Steer, steered
 from secateur.kinds.protocols import Delivery, EntryDescription, KeptAnswers, Outcome, OutputFolder, P
 from secateur.ledger import Reason, State
-from secateur.render.page import Page, Section, sentence
+from secateur.render.page import Page, sentence
 from secateur.settings import Loaded, Settings, installed_keys, key_of
 from secateur.settings.search import OF_KINDS
 from secateur.shape import Shape
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     import secateur.render.proofs  # noqa: F401 - the type checker needs to see it
-    from secateur.render.walk_text import Walk
 
 
 class Input(Struct, frozen=True):
@@ -228,10 +227,6 @@ class Kind(ABC, Generic[M, P]):
     def page(self, outcome: Outcome[P], *, verbose: bool = False) -> Page:
         """Makes the report for people, not laid out yet; `run.report_page` adds pins and credentials to its head."""
 
-    def walked(self, outcome: Outcome[P]) -> tuple[Walk | None, Sequence[Section]]:
-        """Returns the calls around the outgoing entries, and sections about them for a report."""
-        return None, ()
-
     # --- the entries of its ledger ------------------------------------------------------------------------------------
 
     def examined(self, outcome: Outcome[P], dropped: int | UnsetType | None) -> Sequence[int] | None:
@@ -269,19 +264,14 @@ class Kind(ABC, Generic[M, P]):
         pinned = settings.pins and index < len(outcome.ledger.entries)
         return Steer.PIN if pinned and outcome.ledger.entries[index].id in settings.pins else None
 
-    # --- weights, which `evaluate` measures and `tune` fits -----------------------------------------------------------
-
-    def weights(self) -> Sequence[str]:
-        """Lists the settings that weigh signals: `evaluate --ablate` sets them to 0, one at a time."""
-        return ()
+    # --- weights, which `tune` fits ----------------------------------------------------------------------------------
 
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
         """Returns the settings that `tune` fits, each with the values that it tries, the present value among them."""
         return {}
 
-    def rehearsal(self, outcome: Outcome[P], ids: Collection[str]) -> Rehearsal:
-        """Decides the same input under other values of `tunable`, fast, and near enough to search by. `ids`: entries
-        that may not be lost sight of."""
+    def rehearsal(self, outcome: Outcome[P]) -> Rehearsal:
+        """Decides the same input under other values of `tunable`, fast, and near enough to search by."""
         raise NotImplementedError(f"{self.name} has weights and no rehearsal")
 
     # --- what follows from the above ----------------------------------------------------------------------------------

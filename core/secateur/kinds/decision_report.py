@@ -5,7 +5,6 @@ draw_report(kind, outcome, report, "html")
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,11 @@ from secateur.kinds.protocols import Outcome
 from secateur.kinds.run import command_line_of, describe_reason, render, report_page
 from secateur.ledger import Entry, State, Sums
 from secateur.redaction import redact_typed
-from secateur.render.page import Page, Section, describe_redactions, shown_notices
+from secateur.render.page import Page, describe_redactions, shown_notices
 from secateur.render.proofs import lever_words, sections_of
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, markdown_report, plain_lines
 from secateur.render.report.html_page import html_page
 from secateur.render.report.picture import svg_picture
-from secateur.render.walk_text import Walk
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.version import __version__
@@ -77,7 +75,6 @@ def report_of(
     for entry, _ in listed:
         unlisted[entry.state] -= Sums(1, entry.before, entry.after)
     texts, without_text = ({}, 0) if brief else _read_texts(kind, outcome, listed)
-    walk, further = (None, []) if brief else _walk(kind, outcome)
     return DecisionReport(
         kind=kind.wording.title,
         noun=kind.wording.entries or kind.wording.noun,
@@ -94,13 +91,12 @@ def report_of(
         wrapper=ledger.entries[-1].after,
         items=[_item(kind, outcome, entry, index, texts.get(index)) for entry, index in listed],
         unlisted={state: sums for state, sums in unlisted.items() if sums.number},
-        further=further,
+        further=[] if brief else _proven_sections(kind, outcome),
         notices=shown_notices(outcome.warnings),
         command=visible(command),
         leaving=None if brief else _excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
         without_text=without_text,
         version=__version__,
-        walk=walk,
     )
 
 
@@ -181,14 +177,9 @@ def _first_input(kind: Kind[Any, Any], inputs: Inputs) -> str:
     return ", ".join(Path(name).name or name if first.role == "path" else name for name in names)
 
 
-def _walk(kind: Kind[Any, Any], outcome: Outcome[Any]) -> tuple[Walk | None, list[tuple[str, str]]]:
-    """The calls around the outgoing entries, and the sections below the list; no calls if they can no longer be
-    read."""
-    proven, walk, sections = outcome.explanation, None, list[Section]()
-    with suppress(SecateurError):
-        walk, calls = kind.walked(outcome)
-        sections += calls
-    sections += sections_of(proven, partial(describe_reason, kind, outcome)) if proven is not None else ()
+def _proven_sections(kind: Kind[Any, Any], outcome: Outcome[Any]) -> list[tuple[str, str]]:
+    proven = outcome.explanation
+    sections = sections_of(proven, partial(describe_reason, kind, outcome)) if proven is not None else ()
     titled: list[tuple[str, str]] = []
     for part in sections:
         text = Page((), [structs.replace(part, title="", apart=False)]).text()
@@ -196,7 +187,7 @@ def _walk(kind: Kind[Any, Any], outcome: Outcome[Any]) -> tuple[Walk | None, lis
             titled.append((part.title, text))
         else:
             titled[-1] = titled[-1][0], titled[-1][1] + text
-    return walk, titled
+    return titled
 
 
 def _excerpt(text: str, most: int) -> Excerpt | None:

@@ -18,7 +18,6 @@ from secateur.settings import Settings
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     from secateur.llm.interface import Question
-    from secateur.retrieval.cache import AnswerPlace
     from secateur.what_if.explanation import Explanation
     from secateur.what_if.trials import Trials
 
@@ -78,7 +77,6 @@ class Delivery(Struct, frozen=True):
     advice: tuple[str, ...] = ()  # further lines, below the text
     exit_code: int = 0
     folder: OutputFolder | None = None  # written like `files`
-    kept: AnswerPlace | None = None  # where the text is cached, if it may be printed again
 
 
 @runtime_checkable

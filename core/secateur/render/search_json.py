@@ -17,7 +17,6 @@ from msgspec import UNSET, Meta, UnsetType, structs
 from secateur import model
 from secateur.ledger import VERBS, WRAPPER, LedgerShape, Notice, Sums, WhatIf, plain_action
 from secateur.render.page import notices_of
-from secateur.render.walk_text import Walk
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version, written_size
 from secateur.tokens import Counter
 from secateur.what_if import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
@@ -243,7 +242,6 @@ class SearchOutput(Shape, frozen=True, kw_only=True):
     curve: CurveShape | UnsetType = UNSET
     not_known: NotKnownShape | UnsetType = UNSET
     not_examined: NotExaminedShape | UnsetType = UNSET
-    walk: Annotated[Walk, Meta(description="With --explain.")] | UnsetType = UNSET
 
 
 def json_report(

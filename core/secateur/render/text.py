@@ -11,7 +11,6 @@ from msgspec import UNSET, UnsetType
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
 from secateur.render.page import Column, Page, Section, count_noun, line_range, notices_of, phrase
 from secateur.render.search_json import DROPPED_LISTED
-from secateur.render.walk_text import Walk, walk_sections
 from secateur.terminal import clip, visible
 
 # Dropped candidates that are listed without `explain`, by default: the next ones, which a larger budget would keep
@@ -31,7 +30,6 @@ def search_page(
     exact: bool = True,
     explain: bool = False,
     dropped: int | UnsetType | None = UNSET,
-    walk: Walk | None = None,
 ) -> Page:
     """Returns the report before its layout.
 
@@ -72,10 +70,7 @@ def search_page(
         figures = (Column(5, right=True, gap=0), Column(1, gap=1), Column(7, right=True, gap=1), Column(8, right=True))
         candidates = Section(tuple(_candidate_rows(selection, shown)), more=more, columns=(*figures, *terms, Column()))
     totals = Section((_totals(selection, pack_tokens),))
-    walked = walk_sections(walk) if walk is not None else ()
-    return Page(
-        head, (candidates, *walked, totals) if len(selection) else (), notices_of(selection), label_cells=LABEL_CELLS
-    )
+    return Page(head, (candidates, totals) if len(selection) else (), notices_of(selection), label_cells=LABEL_CELLS)
 
 
 def kind_of(pool: Pool) -> str:

@@ -6,8 +6,7 @@ spec's place, `SPEC_FOLDER` below the repository, is used where the user's `grap
 could ship such a folder, so entries are JSON, carry a signature made with a key from the user's own folder, and a
 folder reached through a symbolic link is not used. Anything unexpected is a miss, never an error.
 
-Holds finished answers, and the places where they are kept. The module imports little: a repeated call of the command
-line imports this, and nothing of the index.
+Holds finished answers too.
 """
 
 from __future__ import annotations
@@ -16,25 +15,17 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2b, sha256
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from secateur.index.store.folder import remove_leftovers, replacing
 from secateur.notice import Notice
-from secateur.sources.files import path_bytes
-from secateur.sources.open import SourceOpener, open_source
-from secateur.sources.source import TOKEN_BYTES, Source
 from secateur.system.files import new_file
-
-if TYPE_CHECKING:
-    from secateur.index.open_index import OpenIndex
-    from secateur.settings import Settings
 
 # The folder in which the graph-rag spec keeps answers, below the repository.
 SPEC_FOLDER = ".devbooks/cache/graph-context"
@@ -43,9 +34,6 @@ MAX_ENTRY_BYTES = 64 << 20  # larger files are not entries of ours
 MAX_ENTRIES = 200  # entries kept; the oldest go first
 
 KEY_FILE = "cache.key"
-
-CALLS = "calls"  # the folder of the calls, below the user's
-CALL_SECONDS = 3600  # the time that a call is kept; no answer is kept longer
 
 _MARKER, _MARK = ".gitignore", "*\n"
 
@@ -71,23 +59,12 @@ class ResultCache:
     ) -> ResultCache | None:
         """Opens the cache of a repository: in `relative` below it, or in the user's folder where that is empty or
         cannot be used. Returns None where nothing can be written."""
-        return cls._open(_folders(root, relative, user_cache), user_cache, ttl, clock)
-
-    @classmethod
-    def of_calls(cls, user_cache: Path, clock: Callable[[], float]) -> ResultCache | None:
-        """Opens the cache of calls of the command line, each of which names an answer in the cache of a repository."""
-        return cls._open([user_cache / CALLS], user_cache, CALL_SECONDS, clock)
-
-    @classmethod
-    def _open(
-        cls, folders: Sequence[Path], user_cache: Path, ttl: int, clock: Callable[[], float]
-    ) -> ResultCache | None:
         try:
             user_cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             secret = _secret(user_cache / KEY_FILE)
         except OSError:
             return None
-        for folder in folders:
+        for folder in _folders(root, relative, user_cache):
             with suppress(OSError):
                 folder.mkdir(parents=True, exist_ok=True)
                 # Exclusive creation does not follow a link: a repository could ship one that leads out of it.
@@ -139,15 +116,9 @@ class ResultCache:
 
 
 def remove(root: Path, relative: str, user_cache: Path) -> int:
-    """Removes the cached answers of a repository, the calls that name them, and the folders that held nothing else.
-    Returns how many bytes they had."""
+    """Removes the cached answers of a repository, and the folders that held nothing else. Returns how many bytes they
+    had."""
     size = 0
-    with suppress(OSError):
-        for call in [*(user_cache / CALLS).iterdir()]:
-            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-                if json.loads(json.loads(call.read_bytes())["text"])["place"]["root"] == str(root):
-                    size += call.lstat().st_size
-                    call.unlink()
     for folder in _folders(root, relative, user_cache):
         with suppress(OSError):
             for path in [*folder.iterdir()]:
@@ -161,25 +132,6 @@ def remove(root: Path, relative: str, user_cache: Path) -> int:
                     folder.rmdir()  # stops with an error at the first that holds anything else
                     folder = folder.parent
     return size
-
-
-def warn_of_old_cache(root: Path, relative: str) -> Notice | None:
-    """Warns of answers that earlier releases kept in the repository without being asked, and that nothing reads any
-    more. Returns None if the folder holds no answers, or the settings still ask for it."""
-    folder = root / SPEC_FOLDER
-    try:
-        holds_answers = (
-            folder != root / relative
-            and _inside(folder, root)
-            and any(_ENTRY.fullmatch(path.name) for path in folder.iterdir())
-        )
-    except OSError:
-        return None
-    message = (
-        f"{SPEC_FOLDER} in this folder holds answers of an earlier release, which are no longer read. Delete it, or set"
-        f' graph_rag.cache_dir = "{SPEC_FOLDER}" in your own configuration to keep answers there.'
-    )
-    return Notice("old_cache", message) if holds_answers else None
 
 
 def _folders(root: Path | None, relative: str, user_cache: Path) -> list[Path]:
@@ -232,13 +184,11 @@ LOW = frozenset({"no_match", "low_relevance", "empty_query", "nothing_indexed"})
 
 
 class Answer(Struct, frozen=True):
-    """Holds a finished answer: the text that goes out, whether it came from the cache, its warnings, and its key in
-    the cache ("" if the cache does not hold it)."""
+    """Holds a finished answer: the text that goes out, whether it came from the cache, and its warnings."""
 
     text: str
     cached: bool
     warnings: tuple[Notice, ...] = ()
-    key: str = ""
 
     @property
     def low(self) -> bool:
@@ -250,72 +200,10 @@ class Answer(Struct, frozen=True):
         return json.dumps({"text": self.text, "warnings": [[notice.code, notice.message] for notice in self.warnings]})
 
     @classmethod
-    def from_text(cls, stored: str, key: str) -> Answer | None:
+    def from_text(cls, stored: str) -> Answer | None:
         """Reads an answer from the cache; None if the text is not an answer."""
         try:
             entry = json.loads(stored)
-            return cls(entry["text"], True, tuple(Notice(*warning) for warning in entry["warnings"]), key)
+            return cls(entry["text"], True, tuple(Notice(*warning) for warning in entry["warnings"]))
         except (ValueError, KeyError, TypeError):
             return None
-
-
-class AnswerPlace(Struct, frozen=True):
-    """Says where an answer is kept, and which state of the source it rests on: enough to give it again without an
-    index.
-
-    Attributes:
-        root, folder, ttl: the result cache; see `ResultCache.open`.
-        key: the answer's key in that cache.
-        path, rev, ignore, max_file_bytes, trust: the source; see `open_source`.
-        state: the digest of the source (`state_of`).
-    """
-
-    root: str
-    folder: str
-    ttl: int
-    key: str
-    path: str
-    rev: str | None
-    ignore: tuple[str, ...]
-    max_file_bytes: int
-    trust: bool
-    state: str
-
-    @classmethod
-    def of(cls, answer: Answer, index: OpenIndex, settings: Settings) -> AnswerPlace | None:
-        """Returns the place of an answer; None if it is not kept, or rests on more than a folder and the settings."""
-        opener, source, rag = index.opener, index.source, settings.graph_rag
-        if not answer.key or not isinstance(opener, SourceOpener) or source.root is None:
-            return None
-        if index.notices or settings.preference.enabled:  # both can change although the source does not
-            return None
-        cache = str(source.root), rag.cache_dir, rag.cache_ttl, answer.key
-        return cls(*cache, str(opener.path), opener.rev, *opener.limits, state_of(source))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the place for JSON; `AnswerPlace(**…)` reads it."""
-        return structs.asdict(self)
-
-    def answer(self, user_cache: Path, clock: Callable[[], float]) -> Answer | None:
-        """Returns the answer; None if the cache no longer holds it, or the source has changed. Raises RepositoryError
-        if the source can no longer be read."""
-        cache = ResultCache.open(Path(self.root), self.folder, user_cache, ttl=self.ttl, clock=clock)
-        text = cache.get(self.key) if cache is not None else None
-        if text is None:
-            return None
-        source = open_source(
-            Path(self.path), self.rev, ignore=self.ignore, max_file_bytes=self.max_file_bytes, trust=self.trust
-        )
-        return Answer.from_text(text, self.key) if state_of(source) == self.state else None
-
-
-def state_of(source: Source) -> str:
-    """Computes the digest of a source, in hexadecimal, from its paths and tokens of files, its commit, how far its
-    history reaches, its name for people, and its notices. Raises RepositoryError if the source cannot be listed."""
-    parts = [source.commit, source.history_id, source.describe()]
-    for entry in source.entries():
-        parts += entry.path, entry.token
-    parts.append("")  # no path is empty
-    for notice in source.notices():
-        parts += notice.code, notice.message
-    return blake2b(b"\0".join(map(path_bytes, parts)), digest_size=TOKEN_BYTES).hexdigest()

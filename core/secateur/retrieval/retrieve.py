@@ -165,7 +165,7 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: 
 def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> tuple[Notice, ...]:
     notices, symbols = list(retrieval.notices), result.pool.symbol_id
     if (elsewhere := result.pool.elsewhere) is not None:
-        none = "" if (~elsewhere).any() else "No candidate lies there; --everywhere answers from all of it. "
+        none = "" if (~elsewhere).any() else "No candidate lies there. "
         left = f"{int(elsewhere.sum()):,} candidates elsewhere are left out."
         only = ", ".join(settings.graph_rag.only)
         notices.append(Notice(ONLY, f"Drawn from {only} alone (--only). {none}{left}"))

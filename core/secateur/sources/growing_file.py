@@ -9,10 +9,8 @@ A file that was truncated, rewritten or replaced is read again from the start, a
 end is held back.
 """
 
-import os
 import stat
 import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -134,17 +132,3 @@ def _compute_checksum(file: BinaryIO, size: int) -> int:
     while size > 0 and (block := file.read(min(_BLOCK, size))):
         checksum, size = zlib.crc32(block, checksum), size - len(block)
     return checksum
-
-
-def regular_files(folder: Path, endings: tuple[str, ...], most: int) -> list[os.DirEntry[str]]:
-    """Returns the regular files of a folder whose names have one of the endings, sorted by name; no symbolic links.
-    Empty if the folder is missing or unreadable. `most`: how many entries of the folder are examined."""
-    files: list[os.DirEntry[str]] = []
-    with suppress(OSError, ValueError), os.scandir(folder) as entries:
-        for index, entry in enumerate(entries):
-            if index >= most:
-                break
-            with suppress(OSError):
-                if entry.name.endswith(endings) and entry.is_file(follow_symlinks=False):
-                    files.append(entry)
-    return sorted(files, key=lambda entry: entry.name)

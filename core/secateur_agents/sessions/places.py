@@ -155,7 +155,7 @@ _FILES: Mapping[str, Sequence[tuple[str, bool]]] = {
         *(("*/chats/*/*.json", True), ("*/chats/*/*.jsonl", True)),
     ],
     "copilot": [("*/events.jsonl", False), ("*.jsonl", False)],
-    "opencode": [("storage/session/*/ses_*.json", False), ("opencode*.db", False)],
+    "opencode": [("opencode*.db", False)],
 }
 
 

@@ -3,7 +3,6 @@
 import html
 import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -20,7 +19,6 @@ from secateur_lab.scenarios.report import (
     MARKS,
     details,
     difference_lines,
-    heading,
     json_report,
     summary,
     text_report,
@@ -152,9 +150,6 @@ def arguments(parser: CommandParser) -> None:
         "--update", action="store_true", help="record the decisions as they are now; assertions stay as they are"
     )
     parser.add_argument(
-        "--review", action="store_true", help="show each scenario that changed, and ask whether to record it"
-    )
-    parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="only scenarios whose path matches; repeatable"
     )
     parser.executor_arguments("run scenarios")
@@ -186,8 +181,6 @@ def run(options: CommandCall) -> int:
         indexing.close()
         checking.close()
     in_order = [results[index] for index in sorted(results)]
-    if options.review:
-        in_order = _review(in_order, options)
     options.emit(FORMATS[options.format](in_order, options.verbose))
     return exit_code(in_order)
 
@@ -200,10 +193,6 @@ def _check_call(options: CommandCall) -> None:
             f"check has no use for {given}: a scenario is decided under its own settings",
             hint="write them below [settings] of the scenario",
         )
-    if options.review and options.update:
-        raise UsageError("--review asks, --update does not", hint="give one of them")
-    if options.review and not (options.on_terminal(sys.stdin) and options.on_terminal(sys.stderr)):
-        raise UsageError("--review asks on a terminal, and there is none", hint="--update --only GLOB records without")
 
 
 def _chosen(options: CommandCall) -> list[Path]:
@@ -224,32 +213,3 @@ def _chosen(options: CommandCall) -> list[Path]:
         folders = ", ".join(shown(name) for name in options.paths)
         options.say(f"warning: no scenario lies below {folders}: their names end in .scenario.toml")
     return chosen
-
-
-def _review(results: Sequence[Result], options: CommandCall) -> list[Result]:
-    out = list(results)
-    waiting = [
-        index
-        for index, result in enumerate(results)
-        if result.recorded is not None
-        and (result.verdict is CheckVerdict.CHANGED or result.compared.differences or result.unrecorded)
-    ]
-    for position, index in enumerate(waiting, 1):
-        result = results[index]
-        options.emit("\n".join([heading(result), *(f"    {line}" for line in details(result)), ""]), sys.stderr)
-        answer = _read_answer(options, f"record these decisions? ({position} of {len(waiting)}) [y]es, [n]o, [q]uit: ")
-        if answer == "q":
-            break
-        out[index] = record_decisions(result) if answer == "y" else result
-    return out
-
-
-def _read_answer(options: CommandCall, question: str) -> str:
-    while True:
-        options.emit(question, sys.stderr)
-        line = sys.stdin.readline()
-        letter = line.strip().lower()[:1]
-        if not line or letter == "q":
-            return "q"
-        if letter in ("y", "n", "a", "s"):
-            return {"a": "y", "s": "n"}.get(letter, letter)

@@ -37,9 +37,6 @@ def arguments(parser: CommandParser) -> None:
         default="held_out",
         help="of mined cases: held_out (default), training, or all; cases of no part always count",
     )
-    parser.add_argument(
-        "--ablate", action="store_true", help="measure each profile also without each of its weights, one at a time"
-    )
     parser.executor_arguments("measure")
     parser.source_arguments()
     parser.common_arguments(several_profiles=True)
@@ -56,7 +53,7 @@ def run(options: CommandCall) -> int:
     choices = [Choice(name, sources=options.settings_sources()) for name in profiles]
     # loading reports a wrong name or key before anything is measured
     choices = [replace(choice, profile=choice.load(None).settings.profile) for choice in choices]
-    plan = make_plan(choices, options.budget, ablate=options.ablate)
+    plan = make_plan(choices, options.budget)
     judged, unreadable = read_cases([options.named_folder(path) for path in options.paths])
     cases = select_set(judged, options.part)
     if not judged and not unreadable:

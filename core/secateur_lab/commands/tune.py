@@ -33,9 +33,6 @@ def arguments(parser: CommandParser) -> None:
         "--anyway", action="store_true", help="write it also where no gain is proven; it says so inside"
     )
     measured_budgets(parser)
-    parser.add_argument(
-        "--seed", type=parser.whole_number("--seed", 0), default=12, metavar="N", help="of the search (default 12)"
-    )
     parser.executor_arguments("measure")
     parser.source_arguments()
     parser.common_arguments()
@@ -58,12 +55,12 @@ def run(options: CommandCall) -> int:
         split = collect_cases([(name, options.named_folder(name)) for name in options.paths], settings, progress)
         _check_cases(options, split)
         with options.executor_of() as jobs:
-            run = TuningRun(split, choice, os.environ, options.name, budgets, options.seed, jobs, progress)
+            run = TuningRun(split, choice, os.environ, options.name, budgets, jobs, progress)
             run.carry_out()
     except KeyboardInterrupt:
         if run is None or run.fit is None:
             progress.close()
-            options.say(_so_far(run))
+            options.say("interrupted before anything was fitted; nothing is written")
             raise
     finally:
         progress.close()
@@ -73,14 +70,6 @@ def run(options: CommandCall) -> int:
         written = str(options.out)
     options.emit(tuning_json(tuned, written) if options.format == "json" else tuning_text(tuned, written))
     return 130 if tuned.interrupted else 0
-
-
-def _so_far(run: TuningRun | None) -> str:
-    if run is None or run.fitter is None:
-        return "interrupted before anything was fitted; nothing is written"
-    gain, values = run.fitter.best_so_far()
-    turned = ", ".join(f"{key} = {value}" for key, value in values.items()) or "nothing turned"
-    return f"interrupted while fitting; the best until then, not proven: {turned} ({gain:+.3f} on training cases)"
 
 
 def _check_call(options: CommandCall) -> None:

@@ -8,7 +8,7 @@ Cases of one repository share an index, which moves from commit to commit; cases
 fastest. Retrievals are cached per case, so measure one case under all settings before the next. The user's cache is
 used, and their configuration only as far as the call names it.
 
-Measures judged cases under several profiles and budgets, and each profile without each of its weights.
+Measures judged cases under several profiles and budgets.
 
     plan = plan_of([Choice("spec"), Choice("recommended")], budgets=(4000, 8000))
     for measured in measure_with(1, cases, plan, os.environ): ...
@@ -46,7 +46,7 @@ import numpy as np
 import secateur
 from msgspec import UNSET, Meta, UnsetType, structs
 from numpy.typing import NDArray
-from secateur import Count, Executor, Outcome, SecateurError, Shape, keep_open, lookup, spread_tasks, with_values
+from secateur import Count, Executor, Outcome, SecateurError, Shape, keep_open, spread_tasks
 
 from secateur_lab.evaluation.cases import NOT_A_CASE, JudgedCase, LeftOut
 from secateur_lab.scenarios.running import Session
@@ -300,12 +300,11 @@ BUDGETS = (4_000, 8_000, 16_000)  # budgets in tokens that are measured by defau
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """The measurements of every case: profiles, budgets, and whether weights are left out."""
+    """The measurements of every case: profiles and budgets."""
 
     choices: Sequence[Choice]  # each with its own name
     names: Sequence[str]  # of the choices
     budgets: Sequence[int] = BUDGETS
-    ablate: bool = False
 
 
 class MeasuredShape(Shape, frozen=True, kw_only=True):
@@ -324,7 +323,6 @@ class MeasuredCase:
 
     case: JudgedCase
     figures: Mapping[tuple[str, int], Figures]  # by name of the choice and budget
-    without: Mapping[tuple[str, str, int], Figures] = field(default_factory=dict)  # by name, weight and budget
 
     def shape(self) -> MeasuredShape:
         """Returns the case in JSON."""
@@ -339,33 +337,25 @@ class MeasuredCase:
 def measure_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> MeasuredCase | LeftOut:
     """Returns the figures of one case for everything in the plan."""
     figures: dict[tuple[str, int], Figures] = {}
-    without: dict[tuple[str, str, int], Figures] = {}
     try:
         for name, choice in zip(plan.names, plan.choices, strict=True):
             settings = opened.settings(case, choice)
             kind, _ = case.asked
-            weights = kind.weights() if plan.ablate else []
-            for key in (None, *(weight for weight in weights if lookup(settings, weight))):
-                tried = settings if key is None else with_values(settings, {key: 0.0})
-                for budget in plan.budgets:
-                    values = opened.measure(case, kind.budget.put(tried, budget))
-                    if key is None:
-                        figures[name, budget] = values
-                    else:
-                        without[name, key, budget] = values
+            for budget in plan.budgets:
+                figures[name, budget] = opened.measure(case, kind.budget.put(settings, budget))
     except SecateurError as error:
         return LeftOut(case.name, error)
-    return MeasuredCase(case, figures, without)
+    return MeasuredCase(case, figures)
 
 
-def make_plan(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate: bool = False) -> EvaluationPlan:
+def make_plan(choices: Sequence[Choice], budgets: Sequence[int] = ()) -> EvaluationPlan:
     """Returns a plan of choices named by their profiles; the second one with a name gets `#2`."""
     names: list[str] = []
     for choice in choices:
         name = choice.profile or "settings"
         times = sum(other.partition("#")[0] == name for other in names)
         names.append(f"{name}#{times + 1}" if times else name)
-    return EvaluationPlan(tuple(choices), tuple(names), tuple(dict.fromkeys(budgets)) or BUDGETS, ablate)
+    return EvaluationPlan(tuple(choices), tuple(names), tuple(dict.fromkeys(budgets)) or BUDGETS)
 
 
 def measure_with(
@@ -388,4 +378,4 @@ def _measure(task: tuple[JudgedCase, EvaluationPlan]) -> MeasuredCase:
     measured = measure_case(case, plan, keep_open("measurer", None, lambda: Measurer(os.environ)))
     if isinstance(measured, LeftOut):
         raise measured.error
-    return MeasuredCase(case.closed(), measured.figures, measured.without)
+    return MeasuredCase(case.closed(), measured.figures)

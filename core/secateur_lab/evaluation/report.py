@@ -1,5 +1,5 @@
-"""The report of `secateur evaluate`, as text and as JSON: figures of many cases as means with intervals, per profile,
-between profiles, and without each weight."""
+"""The report of `secateur evaluate`, as text and as JSON: figures of many cases as means with intervals, per profile
+and between profiles."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -81,14 +81,6 @@ class GainShape(Shape, frozen=True):
     means: MeansShape
 
 
-class AblationShape(Shape, frozen=True):
-    """The gain of a profile without one of its weights."""
-
-    profile: str
-    without: str
-    means: MeansShape
-
-
 class EvaluationOutput(Shape, frozen=True, kw_only=True):
     """The output of `secateur evaluate --format json`."""
 
@@ -102,7 +94,6 @@ class EvaluationOutput(Shape, frozen=True, kw_only=True):
     left_out: list[LeftOutShape]
     profiles: dict[str, MeansShape]
     differences: Annotated[list[GainShape], Meta(description="Of each other profile from the first.")]
-    ablations: list[AblationShape] | UnsetType = UNSET
     queries: list[MeasuredShape]
 
 
@@ -129,18 +120,6 @@ def profile_gains(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: 
     return _means(measured, plan, lambda row, b: row.figures[name, b], lambda row, b: row.figures[first, b])
 
 
-def ablations(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str) -> dict[str, tuple[Mean, ...]]:
-    """Returns the gain of a profile without each of its weights, by key in the order of the settings: below 0 if the
-    weight helps."""
-
-    def without(key: str) -> tuple[Mean, ...]:
-        having = [row for row in measured if (name, key, plan.budgets[0]) in row.without]
-        return _means(having, plan, lambda row, b: row.without[name, key, b], lambda row, b: row.figures[name, b])
-
-    keys = dict.fromkeys(key for row in measured for other, key, _ in row.without if other == name)
-    return {key: without(key) for key in keys}
-
-
 _Side = Callable[[MeasuredCase, int], Figures]
 
 
@@ -165,8 +144,6 @@ def _value(figures: Figures, metric: str) -> float:
 def json_report(evaluation: Evaluation) -> str:
     """Formats everything as JSON."""
     plan, measured = evaluation.plan, evaluation.measured
-    weights = [(name, *row) for name in plan.names for row in ablations(measured, plan, name).items()]
-    without = [AblationShape(name, key, _table(means)) for name, key, means in weights]
     first, *others = plan.names
     return dumps(
         EvaluationOutput(
@@ -180,7 +157,6 @@ def json_report(evaluation: Evaluation) -> str:
             left_out=[LeftOutShape(item.name, item.error.details) for item in evaluation.left_out],
             profiles={name: _table(profile_means(measured, plan, name)) for name in plan.names},
             differences=[GainShape(first, name, _table(profile_gains(measured, plan, name))) for name in others],
-            ablations=without if plan.ablate else UNSET,
             queries=[item.shape() for item in measured],
         )
     )
@@ -194,9 +170,6 @@ def text_report(evaluation: Evaluation, *, verbose: bool = False) -> str:
         budget = evaluation.plan.budgets[len(evaluation.plan.budgets) // 2]
         for name in evaluation.plan.names[1:]:
             lines += ["", *_query_lines(evaluation, name, budget, verbose=verbose)]
-        if evaluation.plan.ablate:
-            for name in evaluation.plan.names:
-                lines += ["", *_ablation_lines(evaluation, name)]
         lines += ["", *_legend(evaluation)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -268,25 +241,10 @@ def _query_lines(evaluation: Evaluation, name: str, budget: int, *, verbose: boo
     return lines
 
 
-def _ablation_lines(evaluation: Evaluation, name: str) -> list[str]:
-    items, budgets = ablations(evaluation.measured, evaluation.plan, name), evaluation.plan.budgets
-    if not items:
-        return [f"{visible(name)} has no weight that can be set to 0"]
-    width = max(map(len, items)) + 2
-    lines = [f"{visible(name)} without a weight: recall gained or lost"]
-    lines.append(" " * width + "".join(f"{budget:>{_CELL - 1},} " for budget in budgets))
-    recalls = {key: [mean.by_case for mean in means if mean.metric == "recall"] for key, means in items.items()}
-    # weights first whose removal costs most
-    for key in sorted(recalls, key=lambda key: (sum(recall.mean for recall in recalls[key]), key)):
-        shown = "".join(f"{_format_mean(recall, signed=True):>{_CELL}}" for recall in recalls[key])
-        lines.append(f"{key:<{width}}" + shown)
-    return lines
-
-
 def _legend(evaluation: Evaluation) -> Iterator[str]:
     repositories = len({item.case.repository for item in evaluation.measured})
     yield "Means; [low, high] holds 95 % of the means of resampled cases."
-    if evaluation.plan.names[1:] or evaluation.plan.ablate:
+    if evaluation.plan.names[1:]:
         yield f"{BEYOND} beyond noise: the interval of the difference does not contain 0."
     if repositories == 1:
         yield "They apply to further cases of this repository, not to other repositories."

@@ -48,7 +48,6 @@ from secateur_lab.evaluation.measuring import Interval, MeasuredCase, difference
 from secateur_lab.scenarios.running import deciding_keys
 from secateur_lab.scenarios.toml_writing import flat
 
-SEED = 12  # Default seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19).
 FOLDS = 4  # Parts of the training cases, each left out once. Neighbours in time stay together because they are alike.
 PRICES = (0.01, 0.005, 0.002)  # recall that each changed weight must gain, the highest first: it wins ties
 TIE_BREAK = 0.05  # weight of nDCG beside recall, which does not change while an order improves below the budget's edge
@@ -72,7 +71,6 @@ class Fit:
     cross_validated: Interval  # gain of score on training cases that a fit had not seen, with the chosen price
     price: float
     tried: int  # sets of weights
-    seed: int
 
     @property
     def found(self) -> bool:
@@ -82,13 +80,12 @@ class Fit:
 
 @dataclass
 class Fitter:
-    """Searches for better weights; `best` survives an interruption."""
+    """Searches for better weights."""
 
     kind: Kind[Any, Any]
     settings: Settings  # the start
     cases: Sequence[RehearsedCase]  # by repository and time
     budgets: Sequence[int]
-    seed: int = SEED
     progress: Progress = unreported
     _scores: dict[Point, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -99,7 +96,6 @@ class Fitter:
         self.start: Point = tuple(
             grid.index(lookup(self.settings, key)) for key, grid in zip(self.keys, self.grids, strict=True)
         )
-        self._unordered = [index for index, grid in enumerate(self.grids) if isinstance(grid[0], str)]
 
     def fit(self) -> Fit:
         """Fits on all cases, with the price that cross-validation chooses."""
@@ -108,16 +104,8 @@ class Fitter:
         price = max(PRICES, key=lambda price: round(float(validated[price].mean()), 6))
         repositories = [case.repository for case in self.cases]
         gain = mean_of(validated[price].tolist(), repositories if len(set(repositories)) > 1 else None)
-        point = self.start if gain.mean <= 0 else self._search(everything, price, RESTARTS)
-        return Fit(self.values(point), gain, price, len(self._scores), self.seed)
-
-    def best_so_far(self) -> tuple[float, dict[str, Any]]:
-        """Returns the best point among those at which all cases were scored: its gain on them, and its changes."""
-        whole = {point: float(scores.mean()) for point, scores in self._scores.items() if not np.isnan(scores).any()}
-        if self.start not in whole:
-            return 0.0, {}
-        best = max(whole, key=lambda point: whole[point])
-        return whole[best] - whole[self.start], self.values(best)
+        point = self.start if gain.mean <= 0 else self._search(everything, price)
+        return Fit(self.values(point), gain, price, len(self._scores))
 
     def values(self, point: Point) -> dict[str, Any]:
         """Returns the settings that a point changes."""
@@ -139,15 +127,12 @@ class Fitter:
                 known[index] = float(np.mean([result.recall + TIE_BREAK * result.ndcg for result in results]))
         return known
 
-    def _search(self, training: NDArray[np.bool_], price: float, restarts: int = 0) -> Point:
+    def _search(self, training: NDArray[np.bool_], price: float) -> Point:
         def score(point: Point) -> float:
             turned = sum(now != was for now, was in zip(point, self.start, strict=True))
             return float(self.scores(point, training)[training].mean()) - price * turned
 
-        sizes = [len(grid) for grid in self.grids]
-        return best_point(
-            sizes, self.start, score, np.random.RandomState(self.seed), unordered=self._unordered, restarts=restarts
-        )
+        return best_point([len(grid) for grid in self.grids], self.start, score)
 
     def _cross_validate(self, price: float) -> NDArray[np.float64]:
         gains, fold = np.zeros(len(self.cases)), folds(len(self.cases))
@@ -164,57 +149,20 @@ def folds(cases: int) -> Any:
 
 
 Point = tuple[int, ...]  # the index in each dimension's values
-RESTARTS = 2  # restarts beside the best point: enough to leave a ridge of two weights
 SWEEPS = 6  # most rounds over all dimensions in a search
-STEPS = (1, -1, 2, -2)
-
-_MOVED_DIMENSIONS = 3  # dimensions that a restart changes
 
 
-def best_point(
-    sizes: Sequence[int],
-    start: Point,
-    score: Callable[[Point], float],
-    random: np.random.RandomState,
-    *,
-    unordered: Sequence[int] = (),
-    restarts: int = RESTARTS,
-) -> Point:
-    """Searches for the point with the largest score.
-
-    Args:
-        sizes: number of values of each dimension.
-        score: the function to maximise.
-        unordered: dimensions without an order, in which every value is tried.
-        restarts: number of restarts.
-    """
-    best = _climb(sizes, start, score, unordered)
-    for _ in range(restarts if sizes else 0):
-        shaken = list(best)
-        for dimension in random.choice(len(sizes), min(_MOVED_DIMENSIONS, len(sizes)), replace=False).tolist():
-            shaken[dimension] = int(np.clip(shaken[dimension] + random.choice((-2, -1, 1, 2)), 0, sizes[dimension] - 1))
-        candidate = _climb(sizes, tuple(shaken), score, unordered)
-        best = max(best, candidate, key=score)  # the first of equals
-    return best
-
-
-def _climb(sizes: Sequence[int], point: Point, score: Callable[[Point], float], unordered: Sequence[int]) -> Point:
+def best_point(sizes: Sequence[int], start: Point, score: Callable[[Point], float]) -> Point:
+    """Searches for the point with the largest score: tries every value of one dimension after the other, until a round
+    over all of them gains nothing. `sizes`: number of values of each dimension."""
+    point = start
     for _ in range(SWEEPS):
         before = point
         for dimension, size in enumerate(sizes):
-            here = point[dimension]
-            whole = dimension in unordered or here in (0, size - 1)  # one neighbour alone says little
-            others = range(size) if whole else (here + step for step in STEPS)
-            allowed = [other for other in others if 0 <= other < size and other != here]
-            tried = [(*point[:dimension], other, *point[dimension + 1 :]) for other in allowed]
-            point = max([point, *tried], key=score)
+            others = (other for other in range(size) if other != point[dimension])
+            point = max([point, *((*point[:dimension], other, *point[dimension + 1 :]) for other in others)], key=score)
         if point == before:
             break
-        jump = tuple(
-            now if dimension in unordered else min(max(2 * now - was, 0), sizes[dimension] - 1)
-            for dimension, (was, now) in enumerate(zip(before, point, strict=True))
-        )
-        point = max(point, jump, key=score)
     return point
 
 
@@ -249,7 +197,6 @@ class Tuned:
     held_out: Sequence[MeasuredCase]
     repositories: Sequence[str]
     budgets: Sequence[int]
-    dates: Mapping[str, tuple[str, str] | None]  # first and last day of "training" and "held_out"
     left_out: int = 0  # cases that could not be read
     interrupted: bool = False
 
@@ -339,9 +286,8 @@ def _evidence(tuned: Tuned) -> Iterator[str]:
     yield ""
     yield "cases: " + ", ".join(f"{count:,} of {visible(name)}" for name, count in sorted(where.items()))
     for part, count in (("training", tuned.training), ("held_out", len(tuned.held_out))):
-        days = tuned.dates.get(part)
-        yield f"{part.replace('_', '-')}: {count:,}" + (f", asked at commits of {days[0]} to {days[1]}" if days else "")
-    yield f"search: seed {fit.seed}, {fit.tried:,} sets of weights; a changed weight must gain {fit.price:g} recall"
+        yield f"{part.replace('_', '-')}: {count:,}"
+    yield f"search: {fit.tried:,} sets of weights; a changed weight must gain {fit.price:g} recall"
     yield f"cross-validation inside training: {interval_text(fit.cross_validated, signed=True)}"
     yield "recall of the held-out cases, mean [95 % interval]:"
     for item in tuned.gains:
@@ -382,10 +328,6 @@ class TuningOutput(Shape, frozen=True):
     name: str
     cases: CaseCounts
     repositories: Annotated[dict[str, Count], Meta(description="Cases by repository.")]
-    dates: Annotated[
-        dict[str, tuple[str, str] | None], Meta(description="First and last day of the commits of each part.")
-    ]
-    seed: Count
     tried: Annotated[Count, Meta(description="Sets of weights.")]
     price: Annotated[float, Meta(description="Recall that each changed weight must gain.")]
     turned: Annotated[dict[str, TurnedSetting], Meta(description="By key.")]
@@ -407,8 +349,6 @@ def tuning_json(tuned: Tuned, written: str | None) -> str:
             name=tuned.name,
             cases=CaseCounts(tuned.training, len(tuned.held_out), tuned.left_out),
             repositories=dict(sorted(Counter(tuned.repositories).items())),
-            dates=dict(tuned.dates),
-            seed=fit.seed,
             tried=fit.tried,
             price=fit.price,
             turned={key: TurnedSetting(lookup(tuned.start, key), value) for key, value in fit.values.items()},
@@ -427,12 +367,9 @@ def tuning_text(tuned: Tuned, written: str | None) -> str:
     fit = tuned.fit
     names = ", ".join(map(visible, sorted(Counter(tuned.repositories))))
     lines = [f"{tuned.training:,} training and {len(tuned.held_out):,} held-out cases of {names}"]
-    for part, days in tuned.dates.items():
-        if days:
-            lines.append(f"  {part.replace('_', '-'):<9} asked at commits of {days[0]} to {days[1]}")
     if tuned.left_out:
         lines.append(f"  {tuned.left_out:,} cases could not be read (secateur evaluate lists them)")
-    lines += ["", f"turned, from {visible(tuned.base)} ({fit.tried:,} sets of weights tried, seed {fit.seed}):"]
+    lines += ["", f"turned, from {visible(tuned.base)} ({fit.tried:,} sets of weights tried):"]
     width = max((len(key) for key in fit.values), default=0)
     lines += [f"  {key:<{width}}  {lookup(tuned.start, key)} -> {value}" for key, value in fit.values.items()]
     lines += [] if fit.values else ["  nothing"]

@@ -10,9 +10,7 @@ Results are stored in the run, so that an interruption keeps what was measured u
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -21,17 +19,13 @@ from typing import Any
 from msgspec import structs
 from secateur import (
     Executor,
-    Git,
     Kind,
     Progress,
-    RepositoryError,
     RepositoryHistory,
     SecateurError,
     Settings,
     UsageError,
-    lookup,
     unreported,
-    with_values,
 )
 
 from secateur_lab.evaluation.cases import MOST_CASES, TRAINING_SHARE, JudgedCase, LeftOut, Mined, mine, read_cases
@@ -44,7 +38,7 @@ from secateur_lab.evaluation.measuring import (
     measure_with,
     open_measurer,
 )
-from secateur_lab.evaluation.tuned_profile import FITTED, SEED, START, Fit, Fitter, RehearsedCase, Tuned
+from secateur_lab.evaluation.tuned_profile import FITTED, START, Fit, Fitter, RehearsedCase, Tuned
 from secateur_lab.scenarios.scenario import SUFFIX
 
 NO_CASES = "NO_CASES"
@@ -59,7 +53,6 @@ class TuningRun:
     environ: Mapping[str, str]
     name: str = "tuned"
     budgets: Sequence[int] = BUDGETS
-    seed: int = SEED
     jobs: int | Executor = 1  # see `measure_with`
     progress: Progress = unreported
     fitter: Fitter | None = None
@@ -72,7 +65,7 @@ class TuningRun:
     def kind(self) -> Kind[Any, Any]:
         """The kind of all cases. Raises UsageError: there are several kinds, or the kind has nothing to tune."""
         kind = kind_of([*self.split.training, *self.split.held_out])
-        if not kind.weights():
+        if not kind.tunable(Settings()):
             raise UsageError(f"{kind.wording.title} has no weights to fit", hint="tune on cases of a search")
         return kind
 
@@ -99,7 +92,6 @@ class TuningRun:
             held_out=sorted(self.held_out, key=lambda item: (item.case.repository, item.case.name)),
             repositories=[*(case.repository for case in self.fitter.cases), *of],
             budgets=tuple(self.budgets),
-            dates={"training": dates_of(self.split.training), "held_out": dates_of(self.split.held_out)},
             left_out=len(self.left_out),
             interrupted=not self.complete,
         )
@@ -117,7 +109,7 @@ class TuningRun:
                 raise SecateurError(f"no training case can be read: {why.message}", hint=why.hint, code=NO_CASES)
             readable = next(case for case in self.split.training if case.name == cases[0].name)
             start = structs.replace(opened.settings(readable, self.choice), budget=-1)
-        return Fitter(kind, start, cases, self.budgets, self.seed, self.progress)
+        return Fitter(kind, start, cases, self.budgets, self.progress)
 
     def _measure(self, fit: Fit) -> None:
         choices, names = [self.choice], [START]
@@ -206,37 +198,10 @@ def rehearse_cases(
     for index, case in enumerate(cases):
         progress("reading", index, len(cases))
         try:
-            kind, inputs = case.asked
-            settings = probing_settings(kind, inputs, kind.budget.put(opened.settings(case, choice), budget))
+            kind, _ = case.asked
+            settings = kind.budget.put(opened.settings(case, choice), budget)
             _, outcome = opened.outcome(case, settings)
         except SecateurError as error:
             yield LeftOut(case.name, error)
             continue
-        yield RehearsedCase(case.name, case.repository, case.judged, kind.rehearsal(outcome, list(case.judged)))
-
-
-def probing_settings(kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings) -> Settings:
-    """Returns the settings with a small value for every weight that is 0 and affects reading: with 0, the effect of
-    larger values could not be measured."""
-    little = {
-        key: min(value for value in grid if not isinstance(value, str) and value > 0)
-        for key, grid in kind.tunable(settings).items()
-        if not isinstance(grid[0], str) and not lookup(settings, key)
-    }
-    before = kind.reading_of(inputs, settings)
-    changed = {key: kind.reading_of(inputs, with_values(settings, {key: value})) for key, value in little.items()}
-    needed = {key: value for key, value in little.items() if changed[key] != before}
-    return with_values(settings, needed) if needed else settings
-
-
-def dates_of(cases: Sequence[JudgedCase]) -> tuple[str, str] | None:
-    """Returns the days of the first and the last commit of the cases; None if no case has a commit."""
-    times = []
-    for case in cases:
-        rev = case.scenario.input.get("rev")
-        git = Git.discover(case.root)
-        if rev and isinstance(git, Git):
-            with suppress(RepositoryError):
-                times.append(git.commit_time(git.resolve(str(rev))))
-    days = [datetime.fromtimestamp(time, UTC).date().isoformat() for time in sorted(times)]
-    return (days[0], days[-1]) if days else None
+        yield RehearsedCase(case.name, case.repository, case.judged, kind.rehearsal(outcome))

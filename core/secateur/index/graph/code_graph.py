@@ -19,7 +19,7 @@ and are marked as steps that no search follows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.errors import IndexingError, RepositoryError
+from secateur.errors import IndexingError
 from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
 from secateur.model import distinct
 
@@ -289,29 +289,24 @@ def best_steps(
 
 def to_networkx(
     graph: CodeGraph,
-    symbol_ids: Sequence[str] | Mapping[int, str],
-    paths: Sequence[str] | Mapping[int, str],
+    symbol_ids: Sequence[str],
+    paths: Sequence[str],
     *,
     min_confidence: int = TRUSTED,
-    nodes: Sequence[int] | None = None,
-    kinds: Collection[EdgeKind] = tuple(EdgeKind),
 ) -> networkx.MultiDiGraph[int]:
     """Builds a networkx graph. Nodes are fragment numbers with `symbol_id` and `path`; edges carry `kind`, `confidence`
-    (0..1), `how` and `count`. `nodes` and `kinds` restrict the graph to some nodes and kinds of edges.
+    (0..1), `how` and `count`.
 
     Two fragments may have edges of several kinds, so the graph is a multigraph whose keys are the kinds.
     """
     import networkx
 
     view: networkx.MultiDiGraph[int] = networkx.MultiDiGraph()
-    shown = np.zeros(graph.node_count, dtype=np.bool_)
-    shown[slice(None) if nodes is None else np.asarray(nodes, dtype=np.int64)] = True
     view.add_nodes_from(
-        (node, {"symbol_id": symbol_ids[node], "path": paths[node]}) for node in np.flatnonzero(shown).tolist()
+        (node, {"symbol_id": symbol_ids[node], "path": paths[node]}) for node in range(graph.node_count)
     )
     source_of = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))
-    drawn = (graph.confidence >= min_confidence) & np.isin(graph.kind, [int(kind) for kind in kinds])
-    rows = np.flatnonzero(drawn & shown[source_of] & shown[graph.indices])
+    rows = np.flatnonzero(graph.confidence >= min_confidence)
     for row, source in zip(rows.tolist(), source_of[rows].tolist(), strict=True):
         kind = EdgeKind(int(graph.kind[row])).name.lower()
         view.add_edge(
@@ -326,40 +321,11 @@ def to_networkx(
     return view
 
 
-def call_path(view: networkx.MultiDiGraph[int], source: int, target: int) -> list[int]:
-    """Finds a shortest chain of calls from `source` to `target`, both included; empty if no chain exists."""
-    import networkx
-
-    if source not in view or target not in view:
-        return []
-    calls = networkx.subgraph_view(view, filter_edge=lambda _a, _b, kind: str(kind) == "calls")
-    try:
-        return list(networkx.shortest_path(calls, source, target))
-    except networkx.NetworkXNoPath:
-        return []
-
-
-def symbol_path(view: networkx.MultiDiGraph[int], caller: str, callee: str) -> list[str]:
-    """Finds the path between two symbols, as symbol ids. Raises RepositoryError if a symbol does not exist."""
-    numbers = {data["symbol_id"]: node for node, data in view.nodes(data=True)}
-    for symbol in (caller, callee):
-        if symbol not in numbers:
-            raise RepositoryError(
-                f"there is no symbol {symbol}", hint="symbol ids look like path/file.py::Class.method"
-            )
-    return [view.nodes[node]["symbol_id"] for node in call_path(view, numbers[caller], numbers[callee])]
-
-
 def components(view: networkx.MultiDiGraph[int]) -> list[int]:
     """Returns the sizes of the weakly connected components, largest first."""
-    return sorted(map(len, connected_components(view)), reverse=True)
-
-
-def connected_components(view: networkx.MultiDiGraph[int]) -> list[list[int]]:
-    """Returns the weakly connected components, ordered by their first node."""
     import networkx
 
-    return sorted(sorted(component) for component in networkx.weakly_connected_components(view))
+    return sorted(map(len, networkx.weakly_connected_components(view)), reverse=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,20 +357,3 @@ def steps(graph: CodeGraph, node: int, direction: Direction) -> CallSteps:
         followed |= np.isin(how, DISPATCHED) & (confidence >= CONFIDENCE[How.OVERRIDE])
     order = np.lexsort((ends, -sites.astype(np.int32), -confidence.astype(np.int32), ~followed))
     return CallSteps(ends[order], how[order], confidence[order], sites[order], followed[order])
-
-
-def chains_from(graph: CodeGraph, source: int, targets: Sequence[int]) -> list[list[int]]:
-    """Finds shortest chains of calls that a search follows from one node to each of several, both ends included; empty
-    if no chain exists. Of several chains, the one whose last call is most certain wins."""
-    reach = graph.search([source], graph.node_count, (Direction.CALLS,), hub_cap=graph.edge_count + 1)
-    # the last slot stays -1: a root's predecessor is -1, which indexes that slot and ends the chain
-    position = np.full(graph.node_count + 1, -1, dtype=np.int64)
-    position[reach.nodes] = np.arange(len(reach))
-    chains = []
-    for target in targets:
-        chain, at = [], int(position[target])
-        while at >= 0:
-            chain.append(int(reach.nodes[at]))
-            at = int(position[reach.predecessor[at]])
-        chains.append(chain[::-1])
-    return chains

@@ -1,7 +1,6 @@
-"""Reads sessions in the stores of opencode: rows of its database, or the files of versions before 1.2. Writes nothing.
+"""Reads sessions in the database of opencode. Writes nothing.
 
 place = "/home/me/.local/share/opencode/opencode.db#ses_4f2a"     # a session in a database
-place = "/home/me/.local/share/opencode/storage/session/p/ses_4f2a.json"
 stored_session(place)      # as `opencode export` prints it; None: not a store
 """
 
@@ -16,7 +15,6 @@ from urllib.parse import quote
 
 from secateur.errors import SecateurError, shown, too_large, unreadable
 from secateur.kinds.environment import LARGEST
-from secateur.sources.growing_file import regular_files
 
 MOST_ROWS = 200_000  # most messages, and most parts of messages, that are read of one session
 WAIT = 2.0  # seconds to wait for a database that is being written to
@@ -36,25 +34,15 @@ def database_and_session(location: str) -> tuple[Path, str] | None:
 def stored_session(location: str) -> dict[str, Any] | None:
     """Reads the session at a location as `{"info", "messages"}`; None if there is no store. Raises SecateurError:
     `UNREADABLE`, `TOO_LARGE`: the store cannot be read, or does not hold the session."""
-    if (database := database_and_session(location)) is not None:
-        return _read_database(*database)
-    path = Path(location)
-    return _read_files(path) if _is_heading(path) else None
+    database = database_and_session(location)
+    return _read_database(*database) if database is not None else None
 
 
 def stamp_of(location: str) -> tuple[int, ...] | None:
     """A stamp that changes when the session is written to; None if there is no store."""
-    if (database := database_and_session(location)) is not None:
-        return tuple(part for file in (database[0], Path(f"{database[0]}-wal")) for part in _stamp(file))
-    path = Path(location)
-    if not _is_heading(path):
+    if (database := database_and_session(location)) is None:
         return None
-    root, messages = path.parents[2], path.parents[2] / "message" / path.stem
-    latest = [entry.name.removesuffix(".json") for entry in regular_files(messages, (".json",), MOST_ROWS)[-2:]]
-    files = [
-        Path(entry.path) for name in latest for entry in regular_files(root / "part" / name, (".json",), MOST_ROWS)
-    ]
-    return tuple(part for file in (path, messages, *files) for part in _stamp(file))
+    return tuple(part for file in (database[0], Path(f"{database[0]}-wal")) for part in _stamp(file))
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -158,42 +146,6 @@ def _message(info: Any, parts: list[Any]) -> Any:
         return info
     texts = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)
     return {"info": info, "parts": list(texts)}
-
-
-# --- files ------------------------------------------------------------------------------------------------------------
-
-
-def _is_heading(path: Path) -> bool:
-    if path.suffix != ".json" or len(path.parents) < 3 or path.parents[1].name != "session":
-        return False
-    return (path.parents[2] / "message").is_dir()
-
-
-def _read_files(path: Path) -> dict[str, Any]:
-    root, left = path.parents[2], LARGEST
-    info = _json(_text(path, left))
-    messages = []
-    for entry in regular_files(root / "message" / path.stem, (".json",), MOST_ROWS):
-        message_text = _text(Path(entry.path), left)
-        left -= len(message_text)
-        parts = []
-        for part in regular_files(root / "part" / entry.name.removesuffix(".json"), (".json",), MOST_ROWS):
-            text = _text(Path(part.path), left)
-            left -= len(text)
-            parts.append(_value(text, {}))
-        messages.append(_message(_value(message_text, {}), parts))
-    return {"info": info if isinstance(info, dict) else {}, "messages": messages}
-
-
-def _text(path: Path, left: int) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(max(0, left) + 1)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if len(data) > left:
-        raise too_large(path, LARGEST, "session")
-    return data.decode("utf-8", "replace")
 
 
 def _json(text: Any) -> Any:

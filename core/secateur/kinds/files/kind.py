@@ -260,8 +260,6 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             remark += f" and {more:,} more" if more else ""
         if entry.state is State.DROPPED:
             remark += f": {_explain_decision(outcome, index)}"
-        elif decision.hint:
-            remark += f"; {decision.hint}"
         if decision.said:
             remark += f" ({decision.judge}: {decision.said})"
         name = visible(decision.module_name)
@@ -309,7 +307,7 @@ def _explain_decision(outcome: Outcome[PrunedFiles], index: int) -> str:
         reason = f"its best {lines} {reason if first == last else reason.replace('needs', 'need', 1)}"
     elif decision.judge and not decision.score and decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET):
         reason = f"nothing in it matches what the files are for; as a whole it {reason}"
-    return f"{reason}; {decision.hint}" if decision.hint else reason
+    return reason
 
 
 _MOST_BUDGETS = 1 << 15

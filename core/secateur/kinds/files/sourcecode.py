@@ -30,7 +30,7 @@ from secateur.languages.syntax.text import is_blank
 from secateur.ledger import VERBS, WRAPPER, Figure, ReasonCode, StateName
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.render.layouts import body, file_block, layout_of
-from secateur.render.page import line_range, phrase
+from secateur.render.page import phrase
 from secateur.shape import Count, Lines, Shape
 from secateur.tokens import Counter, get_counter
 
@@ -201,13 +201,6 @@ class SnippetShape(Shape, frozen=True):
     left: int | UnsetType = UNSET
 
 
-class FileWhatIf(Shape, frozen=True):
-    """The lines that would go out if no file went out whole first."""
-
-    full_file_share: float
-    lines: Lines
-
-
 class FileDecisionShape(Shape, frozen=True):
     """The decision on a file, with its judgement."""
 
@@ -219,7 +212,6 @@ class FileDecisionShape(Shape, frozen=True):
     needed: Count | UnsetType = UNSET
     left: int | UnsetType = UNSET
     threshold: ThresholdShape | UnsetType = UNSET
-    what_if: FileWhatIf | UnsetType = UNSET
     score: float | UnsetType = UNSET
     judge: str | UnsetType = UNSET
     said: str | UnsetType = UNSET
@@ -295,16 +287,6 @@ class FileDecision:
     tried: tuple[TriedSnippet, ...] = ()  # its pieces, in the order in which they were tried
     text: str | None = None  # what goes out; None: nothing
     threshold: Threshold | None = None  # the threshold that an irrelevant file missed
-    displaced: Range | None = None  # its best lines that do not go out, but would with full_file_share = 0
-
-    @property
-    def hint(self) -> str:
-        """The change of settings that lets its best lines out; "" if none is proven."""
-        if self.displaced is None:
-            return ""
-        first, last = self.displaced
-        lines = line_range(first, last)
-        return f"whole files went first: with context_prune.full_file_share = 0 its lines {lines} go out"
 
     def shape(self) -> FileDecisionShape:
         """The decision in JSON, without the text."""
@@ -318,7 +300,6 @@ class FileDecision:
             needed=UNSET if whole else self.needed,
             left=UNSET if whole or self.left is None else self.left,
             threshold=UNSET if self.threshold is None else self.threshold.shape(),
-            what_if=UNSET if self.displaced is None else FileWhatIf(0, list(self.displaced)),
             score=self.score if self.judge else UNSET,
             judge=self.judge or UNSET,
             said=self.said or UNSET,

@@ -36,7 +36,7 @@ from secateur.kinds.files.sourcecode import (
 from secateur.kinds.knobs import warn_unknown_pins
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import IntArray, Notice, Reason, State
-from secateur.render.page import count_noun, line_range, listed
+from secateur.render.page import count_noun
 from secateur.settings import ContextPrune, Settings
 from secateur.suggestions import suggestion
 from secateur.tokens import Counter, get_counter
@@ -384,29 +384,6 @@ class _Snippets:
             status.reason, status.ranges, status.text, status.after = Reason.SNIPPETS, ranges, text, tokens
 
 
-def _add_displaced_lines(
-    decisions: list[FileDecision], without: Sequence[FileDecision], measured: MeasuredFiles
-) -> list[Notice]:
-    """Adds to the decisions the lines that go out `without` whole files before them; returns a notice if the best match
-    is one."""
-    for index, (decision, again) in enumerate(zip(decisions, without, strict=True)):
-        refused = next((piece for piece in decision.tried if not piece.kept), None)
-        if refused is not None and again.text is not None:
-            lines = refused.start, refused.end
-            if not again.ranges or any(start <= lines[0] and lines[1] <= end for start, end in again.ranges):
-                decisions[index] = replace(decision, displaced=lines)
-    top = max(best(file.pieces) for file in measured.files)
-    for decision in decisions:
-        pieces = measured.files[decision.number].pieces
-        first, last = decision.displaced or (0, 0)
-        if any(piece.start == first and piece.relevance == top for piece in pieces):
-            where = f"lines {line_range(first, last)} of {listed([decision.module_name])}"
-            message = f"Whole files went first; {where}, the best match, found no room."
-            message += " With context_prune.full_file_share = 0 they go out."
-            return [Notice("whole_files_first", message)]
-    return []
-
-
 def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
     """Decides on every file. `max_tokens` limits the text that goes out, in the measured form. Raises UsageError: no
     such strategy; the strategy needs scores and there is no query."""
@@ -418,7 +395,7 @@ def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
     check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
     if needs_scores(measured, rules) and not measured.query:
         raise missing_query_error(rules.strategy)
-    decisions, displaced = decide(measured, rules, counter, settings.pins), list[Notice]()
+    decisions = decide(measured, rules, counter, settings.pins)
     # A file that a threshold refused says what it needs and what is left, if it does not go out without the threshold
     # either: then the threshold alone did not decide.
     for setting in sorted({entry.threshold.setting for entry in decisions if entry.threshold and entry.left is None}):
@@ -428,11 +405,8 @@ def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
             refused = decision.threshold is not None and decision.threshold.setting == setting
             if refused and decision.left is None and again.text is None:
                 decisions[again.number] = replace(decision, needed=again.needed, left=again.left)
-    if rules.strategy == "extract" and any(decision.reason is Reason.WHOLE for decision in decisions):
-        without = structs.replace(rules, full_file_share=0.0)
-        displaced = _add_displaced_lines(decisions, decide(measured, without, counter, settings.pins), measured)
     unknown = warn_unknown_pins(settings, measured.ids)
-    notices = (*measured.notices, *unknown, *displaced, *_notices(measured, decisions, settings))
+    notices = (*measured.notices, *unknown, *_notices(measured, decisions, settings))
     return PrunedFiles(measured, tuple(decisions), rules.max_tokens, rules.strategy, notices)
 
 

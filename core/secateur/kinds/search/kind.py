@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
@@ -20,31 +20,28 @@ from secateur.kinds.search.knobs import (
     BUDGET,
     DEPTH,
     KNOBS,
-    SIGNATURES,
     STRATEGY,
     TOP_K,
-    WEIGHTS,
     boosts_of,
     pool_key,
+    rehearsal_of,
+    tunable,
     weights_of,
 )
 from secateur.model import Pool, Selection
 from secateur.render.layouts import LAYOUTS, gives_notices
-from secateur.render.page import Page, Section, count_noun, line_range, notices_of, shown_notices
+from secateur.render.page import Page, count_noun, line_range, notices_of, shown_notices
 from secateur.render.search_json import DROPPED_LISTED, SearchOutput, search_ledger
 from secateur.render.text import kind_of, search_page, signals_of, why
 from secateur.retrieval.cache import Answer
 from secateur.selection import select
 from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, condense_notices
-from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
-from secateur.settings.search import Part
 from secateur.sources.committed import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
-    from secateur.render.walk_text import Walk
     from secateur.retrieval.results import Results
     from secateur.what_if.trials import Trials
 from typing import TYPE_CHECKING
@@ -85,14 +82,12 @@ INPUTS: Sequence[Input] = (
     Input(
         "files_from", "read just the files of PATH that this file lists, by lines or NUL; - reads stdin", default=None
     ),
-    Input("everywhere", "forget what --only has remembered, and answer from all of it", switch=True, holds="output"),
     Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
     Input(
         "explain",
-        "id of every candidate, every part of every score, the path of calls, the reason of each drop; who calls"
-        " whom among what goes out, what hangs together, what one more step of calls brings; and, proven, what"
-        " keeps each listed candidate, the cheapest first, such as --pin or a budget, and what"
-        " goes out against the budget",
+        "id of every candidate, every part of every score, the path of calls, the reason of each drop; and, proven,"
+        " what keeps each listed candidate, the cheapest first, such as --pin or a budget, and what goes out against"
+        " the budget",
         switch=True,
         holds="output",
     ),
@@ -201,7 +196,7 @@ class SearchAnswers:
     def deliver(self, text: str, outcome: Outcome[SearchDecision], *, verbose: bool) -> Delivery:
         answer, settings = Answer(text, False, outcome.notices), self._loaded.settings
         if self._results is not None:
-            answer = self._results.keep_answer(self._query, settings, self._form, answer)
+            self._results.keep_answer(self._query, settings, self._form, answer)
         return self._deliver(answer, verbose=verbose, partial=outcome.payload.selection.pool.partial)
 
     def _deliver(self, answer: Answer, *, verbose: bool, partial: bool = False) -> Delivery:
@@ -223,7 +218,7 @@ class SearchAnswers:
         if partial:
             return Delivery(answer.text, said=(*messages, REST), exit_code=code)
         told = advice(self._query, engine, self._inputs, self._loaded, self._environment)
-        return Delivery(answer.text, said=tuple(messages), exit_code=code, kept=engine.place_of(answer), advice=told)
+        return Delivery(answer.text, said=tuple(messages), exit_code=code, advice=told)
 
     def close(self) -> None:
         self._engine.close()
@@ -315,8 +310,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         Flag(
             "graph_rag.only",
             "GLOB",
-            "answer from these files or folders alone, while calls lead through all; remembered for the repository;"
-            " repeatable",
+            "answer from these files or folders alone, while calls lead through all; repeatable",
             repeatable=True,
         ),
         PIN,
@@ -462,15 +456,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def place_name(self, outcome: Outcome[SearchDecision], number: int, line: int) -> str:
         return f"{outcome.payload.selection.pool.path[number]}:{line}"
 
-    def walked(self, outcome: Outcome[SearchDecision]) -> tuple[Walk | None, Sequence[Section]]:
-        from secateur.render.walk_text import walk_sections
-        from secateur.retrieval.walk import walk_of
-
-        engine, selection = outcome.payload.engine, outcome.payload.selection
-        if not selection.kept_rows:
-            return None, ()
-        return walk_of(engine.calls(selection), opened=2), walk_sections(engine.walk(selection, outcome.settings))
-
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[SearchDecision] | None = None
     ) -> str:
@@ -503,8 +488,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             name: [structs.replace(item, what_if=proven.what_if(row_of[item.symbol_id])) for item in items]
             for name, items in (("candidates", output.candidates), ("dropped", output.dropped))
         }
-        walk = decision.engine.walk(decision.selection, outcome.settings)
-        return structs.replace(output, walk=walk, **listed, **structs.asdict(proven.shape()))
+        return structs.replace(output, **listed, **structs.asdict(proven.shape()))
 
     def page(self, outcome: Outcome[SearchDecision], *, verbose: bool = False) -> Page:
         engine, selection, explain = outcome.payload.engine, outcome.payload.selection, outcome.payload.explain
@@ -514,7 +498,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             exact=engine.counter(outcome.settings).exact,
             explain=explain,
             dropped=outcome.payload.dropped,
-            walk=engine.walk(selection, outcome.settings) if explain else None,
         )
         return structs.replace(page, headline=(selection.pool.query, engine.source_name))
 
@@ -533,19 +516,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         known, (snapshot, _) = decision.selection.pool.row_of, decision.engine.code()
         return sorted(id_ for id_ in ids if id_ not in known and snapshot.row_of(id_) < 0)
 
-    def weights(self) -> Sequence[str]:
-        """Returns the keys of the weights: of priority, declarations, parts of relevance, and penalties."""
-        parts = [name for name, key in setting_keys().items() if get_args(Part)[1] in get_args(key.type)]
-        penalties = [name for name in setting_keys() if name.startswith("relevance.penalty.")]
-        return [knob.key for knob in (*WEIGHTS, SIGNATURES)] + parts + penalties
-
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
-        """Returns the values to try for the weights of priority and relevance and for the strategy."""
-        from secateur.kinds.search import rehearsal
+        """Returns the values to try for the weights of the priority and for the strategy."""
+        return tunable(settings)
 
-        return rehearsal.tunable(settings)
-
-    def rehearsal(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Rehearsal:
-        from secateur.kinds.search.rehearsal import SearchRehearsal
-
-        return SearchRehearsal.of(outcome.payload.selection.pool, outcome.settings, ids)
+    def rehearsal(self, outcome: Outcome[SearchDecision]) -> Rehearsal:
+        return rehearsal_of(outcome.payload.selection.pool)

@@ -1,4 +1,4 @@
-"""The knobs of a search, and the command line that spells them out."""
+"""The knobs of a search, the values of them that `tune` tries, and the command line that spells them out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from secateur.errors import UsageError
 from secateur.kinds.command_line import CommandWords, number
+from secateur.kinds.environment import Rehearsal
 from secateur.kinds.knobs import Knob
+from secateur.model import Pool, State
+from secateur.selection import select
 from secateur.settings import Settings, keys, lookup
 from secateur.settings.search import WEIGHT_KEYS
 
@@ -50,6 +53,38 @@ def knobs_of(settings: Settings) -> tuple[Knob, ...]:
 def pool_key(settings: Settings) -> tuple[object, ...]:
     """Returns the values that a retrieved pool depends on, except the depth."""
     return tuple(lookup(settings, name) for name in keys() if name.startswith(_READ) and name not in _NOT_READ)
+
+
+# Weights of hotspot and distance to try, if relevance has 1.
+_BONUSES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+_MOST_WEIGHT = 10.0
+
+
+def tunable(settings: Settings) -> dict[str, Sequence[float | str]]:
+    """Returns the settings that a retrieved pool can be decided under, each with the values to try, among them its
+    present value.
+
+    The share for declarations is missing: judged candidates count only if kept whole, which does not measure it.
+    """
+    weights = settings.smart_pruning.priority_weights
+    scale = weights.relevance or 1.0
+    values: dict[str, Sequence[float | str]] = {}
+    for name in ("hotspot", "distance"):
+        tried = {round(min(_MOST_WEIGHT, scale * factor), 3) for factor in _BONUSES} | {getattr(weights, name)}
+        values[WEIGHT_KEYS[name]] = tuple(sorted(tried))
+    return values | {STRATEGY.key: keys()[STRATEGY.key].choices}
+
+
+def rehearsal_of(pool: Pool) -> Rehearsal:
+    """Returns the decision on a pool as a function of the settings: (id, whether it is kept whole), best first."""
+
+    def ranked(settings: Settings) -> Sequence[tuple[str, bool]]:
+        selection = select(pool, settings)
+        state = selection.state.tolist()
+        rows = (row for row in selection.order.tolist() if state[row] != State.DROPPED)
+        return [(pool.symbol_id[row], state[row] == State.KEPT) for row in rows]
+
+    return ranked
 
 
 def weights_of(text: str) -> dict[str, float]:

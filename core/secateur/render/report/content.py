@@ -12,7 +12,6 @@ from functools import cached_property
 from secateur.ledger import Notice, State, Sums
 from secateur.render.markdown import block, escape_line, heading, one_line
 from secateur.render.page import fewer_together
-from secateur.render.walk_text import Walk
 from secateur.terminal import ELLIPSIS, clip, visible
 
 STATE_ORDER = (State.KEPT, State.SHORTENED, State.SUMMARISED, State.DROPPED)  # states in the order of counts for people
@@ -72,14 +71,12 @@ class DecisionReport:
     wrapper: int  # tokens around the items
     items: Sequence[ReportItem]
     unlisted: Mapping[State, Sums]  # those that are not among the items
-    further: Sequence[tuple[str, str]]  # title, text: further content, such as the call graph
+    further: Sequence[tuple[str, str]]  # title, text: further content: the proofs
     notices: Sequence[Notice]
     command: str
     leaving: Excerpt | None  # the text that a model reads
     without_text: int  # items whose text is omitted for lack of room
     version: str
-    # the calls around the output of a code search; its texts are made safe when they are drawn
-    walk: Walk | None = None
 
     def title(self, most: int) -> str:
         """The question on one line of at most so many characters."""

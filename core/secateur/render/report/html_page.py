@@ -3,90 +3,21 @@
 The content security policy allows the page's own style and script, by their digests, and nothing else: no request, no
 form, no style or script in outside text. Outside text is escaped too.
 
-The list of items on an HTML page, and the calls around the output, without a script: a row opens to show score,
-facts, text and trim diff, a tree opens step by step.
-
-Below each item in the tree are its callers, below those their callers, and the same for callees. An item that occurs
-above itself is marked and not opened again. At most MOST_CALLS lines are drawn; the others are counted in place.
+Without a script, a row of the list opens to show score, facts, text and trim diff.
 """
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from html import escape
 from pathlib import Path
 
 from secateur.ledger import State
-from secateur.render.page import count_noun, fewer_together
+from secateur.render.page import fewer_together
 from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt, ReportItem, summary_sentence
 from secateur.render.report.looks import fit_name, known_signal, page_styles, pattern_defs, segments_of, stacked_bar
-from secateur.render.walk_text import GLYPHS, CallEnd, WalkedItem, rule_of
 from secateur.terminal import visible
-
-MOST_ROOTS = 40  # most items whose calls are drawn
-MOST_CALLS = 1_500  # most lines of all trees together
-DEEPEST = 3  # most steps from an item
-
-
-class CallTrees:
-    """The trees of one report."""
-
-    def __init__(self, report: DecisionReport) -> None:
-        nodes = report.walk.nodes if report.walk is not None else []
-        self._items: Mapping[str, WalkedItem] = {item.symbol_id: item for item in nodes}
-        self._anchors = {item.id: item.number for item in report.items}
-        self._left = MOST_CALLS
-
-    def drawn(self) -> str:
-        """Draws all trees, items in the output by rank, or ""."""
-        out = [item for item in self._items.values() if item.state not in (None, State.DROPPED.label)]
-        trees = "".join(self._root(item) for item in out[:MOST_ROOTS])
-        more = len(out) - MOST_ROOTS
-        rest = f'<p class="faint">… and {more:,} more that go out</p>' if more > 0 else ""
-        return f'<h2>Who calls whom</h2><div class="calls">{trees}{rest}</div>' if trees else ""
-
-    def _root(self, item: WalkedItem) -> str:
-        label = self._label(item.symbol_id, item.state)
-        drawn = "".join(
-            f'<p class="side">{word} {len(ends) + more:,}</p>{self._ends(side, ends, more, (item.symbol_id,))}'
-            for side, (word, ends, more) in enumerate(item.sides)
-            if ends
-        )
-        return f"<details><summary>{label}</summary>{drawn}</details>" if drawn else f'<p class="leaf">{label}</p>'
-
-    def _ends(self, side: int, ends: Sequence[CallEnd], more: int, above: tuple[str, ...]) -> str:
-        drawn = []
-        for index, end in enumerate(ends):
-            if self._left <= 0:
-                more += len(ends) - index
-                break
-            self._left -= 1
-            drawn.append(f"<li>{self._end(side, end, above)}</li>")
-        rest = f'<li class="faint">… and {more:,} more</li>' if more else ""
-        return f"<ul>{''.join(drawn)}{rest}</ul>"
-
-    def _end(self, side: int, end: CallEnd, above: tuple[str, ...]) -> str:
-        look = "faint" if end.followed else "guess"
-        label = f'{self._label(end.symbol_id, end.state)} <span class="{look}">{escape(rule_of(end))}</span>'
-        if end.symbol_id in above:
-            return f'<p class="leaf"><span title="it stands above itself already">↻</span> {label}</p>'
-        item = self._items.get(end.symbol_id)
-        _, ends, more = item.sides[side] if item is not None else ("", [], 0)
-        if not ends or len(above) >= DEEPEST or self._left <= 0:
-            deeper = f' <span class="faint">({count_noun(len(ends) + more, "call")} further)</span>' if ends else ""
-            return f'<p class="leaf">{label}{deeper}</p>'
-        inside = self._ends(side, ends, more, (*above, end.symbol_id))
-        return f"<details><summary>{label}</summary>{inside}</details>"
-
-    def _label(self, symbol: str, state: str | None) -> str:
-        path, _, name = (visible(part) for part in symbol.rpartition("::"))
-        glyph = f'<span class="glyph {state}">{GLYPHS[state]}</span> ' if state is not None else ""
-        shown = f"<b>{escape(name)}</b>"
-        if (number := self._anchors.get(visible(symbol))) is not None:
-            shown = f'<a href="#i{number}">{shown}</a>'
-        return f'{glyph}{shown} <span class="place faint">{escape(path)}</span>'
-
 
 MOST_LINES = 1_500  # most lines per side that are compared: time grows with their product
 _AROUND = 3  # lines shown around a change
@@ -374,7 +305,6 @@ def _below_list(report: DecisionReport) -> Iterator[str]:
         text = f"The text of {report.without_text:,} of those listed is left out, to keep this page small."
         lines += f'<p class="faint">{text}</p>'
     yield lines
-    yield CallTrees(report).drawn()
     further = "".join(
         f'<details class="more"><summary>{escape(title)}</summary><pre class="mono">\n{escape(text)}</pre></details>'
         for title, text in report.further
