@@ -331,7 +331,7 @@ def test_the_user_and_the_command_line_may_set_them(tmp_path):
     assert load(None, user_dir=tmp_path).notices == ()
 
 
-REMOTE = "[profiles.remote.llm]\nmodel = 'x'\nbase_url = 'http://x.example'\n"
+REMOTE = "[profiles.remote.embedding]\nmodel = 'openai'\nbase_url = 'http://x.example'\n"
 
 
 def test_a_profile_of_ones_own_may_hold_what_a_file_of_ones_own_may(tmp_path):
@@ -339,18 +339,18 @@ def test_a_profile_of_ones_own_may_hold_what_a_file_of_ones_own_may(tmp_path):
     path.write_text(REMOTE)
     for place in ({"user_dir": tmp_path}, {"config_file": path}):
         loaded = load(None, profile="remote", **place)
-        assert (loaded.settings.llm.model, loaded.notices) == ("x", ())
-    assert with_profile(load(None, user_dir=tmp_path).settings, "remote").llm.base_url == "http://x.example"
+        assert (loaded.settings.embedding.model, loaded.notices) == ("openai", ())
+    assert with_profile(load(None, user_dir=tmp_path).settings, "remote").embedding.base_url == "http://x.example"
 
 
 def test_a_profile_of_a_repository_may_not(tmp_path):
     (tmp_path / FILE_NAME).write_text(REMOTE + "[profiles.remote.graph_rag]\ntop_k = 12\n")
     loaded = load(tmp_path, profile="remote")
-    assert (loaded.settings.llm, loaded.settings.graph_rag.top_k) == (Settings().llm, 12)
-    assert "llm" not in loaded.settings.profiles["remote"]
+    assert (loaded.settings.embedding, loaded.settings.graph_rag.top_k) == (Settings().embedding, 12)
+    assert "embedding" not in loaded.settings.profiles["remote"]
     assert [notice.message.partition(" counts")[0] for notice in loaded.notices] == [
-        f"{FILE_NAME} [profiles.remote]: llm.model",
-        f"{FILE_NAME} [profiles.remote]: llm.base_url",
+        f"{FILE_NAME} [profiles.remote]: embedding.model",
+        f"{FILE_NAME} [profiles.remote]: embedding.base_url",
     ]
 
 
@@ -360,9 +360,9 @@ def test_a_repository_that_chooses_a_profile_of_the_users_gets_what_it_may_set_i
         folder.mkdir()
         (folder / FILE_NAME).write_text(text)
     loaded = load(root, user_dir=user)
-    assert (loaded.settings.llm, loaded.settings.graph_rag.top_k) == (Settings().llm, 12)
+    assert (loaded.settings.embedding, loaded.settings.graph_rag.top_k) == (Settings().embedding, 12)
     assert {notice.code for notice in loaded.notices} == {"config_ignored"}
-    assert load(root, user_dir=user, profile="remote").settings.llm.model == "x"
+    assert load(root, user_dir=user, profile="remote").settings.embedding.model == "openai"
 
 
 LARGE = ["[index]\nmax_file_kb = 1048576\n", "profile = 'large'\n[profiles.large.index]\nmax_file_kb = 1048576\n"]

@@ -37,7 +37,7 @@ def test_the_nearest_word(word, known, meant):
         ("graph_rag.depth", "graph_rag.max_depth"),
         ("graph_rag.budget", "graph_rag.token_budget"),
         ("hotspt", "smart_pruning.priority_weights.hotspot"),
-        ("embeding.model", "embedding.model"),
+        ("embeding.base_url", "embedding.base_url"),
         ("llm.modle", "llm.model"),
         ("x", ""),
         ("timeout", "llm.timeout"),

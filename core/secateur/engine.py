@@ -147,7 +147,7 @@ class Engine:
         self._config_dir = config_dir or directories.config_dir(environ)
         self._cache_dir = cache_dir or directories.cache_dir(environ)
         self._clock, self._given = clock, condense_notices(notices)
-        self._index, self._models = open_index(reopen, self._cache_dir), Models()
+        self._index, self._models = open_index(reopen, self._cache_dir), Models(environ)
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
         self._recorded: RecordedState | None = None  # the state that `results` looked up
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot

@@ -103,7 +103,7 @@ def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path, content: byt
 
 def test_a_repository_chooses_no_server_key_folder_model_or_process(tmp_path: Path, user: Path) -> None:
     toml = (
-        "[embedding]\nmodel = 'bge'\n"
+        "[embedding]\nmodel = 'openai'\nbase_url = 'http://evil.example'\nserver_model = 'x'\napi_key_env = 'HOME'\n"
         "[llm]\nenabled = true\nbase_url = 'http://evil.example'\nmodel = 'x'\napi_key_env = 'HOME'\n"
         "timeout = 9\nspend_cap = 999999999\ntext_tokens = 999\n"
         "[graph_rag]\ncache_dir = '/elsewhere'\ntop_k = 7\n[index]\nworkers = 256\n"
@@ -115,7 +115,7 @@ def test_a_repository_chooses_no_server_key_folder_model_or_process(tmp_path: Pa
         "graph_rag.cache_dir",
         "index.workers",
     ]
-    assert len(ignored) >= 8
+    assert len(ignored) >= 10
     for name in ignored:
         assert f"{name} counts only from your own configuration" in ran.err
     write(user, {"secateur.toml": toml})  # the same words from the user count

@@ -35,7 +35,7 @@ ESCAPES = (
 )
 FORGED = {"text": "FORGED ANSWER", "written": 1_750_000_000, "signature": "0" * 64}
 CONFIGURATION = (
-    "[embedding]\nmodel = 'bge'\n"
+    "[embedding]\nmodel = 'openai'\nbase_url = 'http://127.0.0.1:9/evil'\napi_key_env = 'HOME'\n"
     "[llm]\nenabled = true\nbase_url = 'http://127.0.0.1:9/evil'\n"
     "[graph_rag]\ncache_dir = '../stolen'\ntop_k = 20\n[index]\nworkers = 256\n"
 )
@@ -144,6 +144,8 @@ def test_its_configuration_sets_no_server_and_no_folder_and_that_is_said(
 ) -> None:
     for name in (
         "embedding.model",
+        "embedding.base_url",
+        "embedding.api_key_env",
         "llm.enabled",
         "llm.base_url",
         "graph_rag.cache_dir",

@@ -19,7 +19,7 @@ needs_bge = pytest.mark.skipif(
 
 @needs_bge
 def test_bge_ranks_meaning_and_does_not_care_what_shares_a_batch() -> None:
-    embedder = open_embedder(Embedding(model="bge"))
+    embedder = open_embedder(Embedding(model="bge"), {})
     assert embedder is not None
     texts = [
         "def process_order(order):\n    ship(order)",
@@ -44,4 +44,4 @@ def test_other_weights_under_the_name_are_refused(tmp_path: Path, monkeypatch: p
     model.write_bytes(b"something else")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(EmbeddingError, match="not the bge model"):
-        open_embedder(Embedding(model="bge"))
+        open_embedder(Embedding(model="bge"), {})

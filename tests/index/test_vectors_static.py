@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from secateur.index.facts.embedding.static import CACHED_WORDS, LONGEST_WORD, St
 from secateur.index.facts.embedding.vectors import SemanticSpace, document_text
 from secateur.index.facts.lexical import RunCounts
 from secateur.settings import Embedding
+
+NOTHING: Mapping[str, str] = {}
 
 DOCUMENTS = [
     document_text("shop/cart.py::Cart.total", "def total(self):\n    return sum(line.price for line in self.lines)"),
@@ -113,15 +116,15 @@ def test_of_a_file_with_far_more_words_than_prose_the_short_ones_count(embedder:
 def test_the_factory_knows_the_models_and_missing_data_is_an_error_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert open_embedder(Embedding(model="none")) is None
-    static = open_embedder(Embedding())
+    assert open_embedder(Embedding(model="none"), NOTHING) is None
+    static = open_embedder(Embedding(), NOTHING)
     assert static is not None
     assert str(static.dimension) in static.id
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     monkeypatch.setattr(static_vectors, "data_dir", lambda _: Path("nowhere"))
     for model in ("static", "bge"):
         with pytest.raises(EmbeddingError) as caught:
-            open_embedder(Embedding(model=model))
+            open_embedder(Embedding(model=model), NOTHING)
         assert "pip install" in caught.value.hint
 
 
@@ -131,7 +134,7 @@ def test_importing_embeddings_loads_no_library_and_using_them_no_code_of_wordlla
         "import secateur.retrieval.query\n"
         "assert not {'tokenizers', 'safetensors', 'networkx', 'onnxruntime'} & set(sys.modules)\n"
         "from secateur.settings import Embedding\n"
-        "e.open_embedder(Embedding()).embed(['order'], 'query')\n"
+        "e.open_embedder(Embedding(), {}).embed(['order'], 'query')\n"
         "assert 'wordllama' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

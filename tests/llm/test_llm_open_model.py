@@ -106,6 +106,7 @@ def test_errors_of_opening_are_errors_of_ours() -> None:
     assert issubclass(LlmError, SecateurError)
 
 
+@pytest.mark.parametrize("table", ["llm", "embedding"])
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -115,11 +116,11 @@ def test_errors_of_opening_are_errors_of_ours() -> None:
         ("api_key_env", "s3cret " * 20),
     ],
 )
-def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(key: str, value: str) -> None:
+def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(table: str, key: str, value: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        merge([Layer("my secateur.toml", {"llm": {key: value}})])
+        merge([Layer("my secateur.toml", {table: {key: value}})])
     assert "s3cret" not in caught.value.message + caught.value.hint
-    assert f"my secateur.toml: llm.{key}" in caught.value.message
+    assert f"my secateur.toml: {table}.{key}" in caught.value.message
 
 
 def test_without_a_model_no_client_is_loaded() -> None:

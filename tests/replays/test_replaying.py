@@ -154,8 +154,8 @@ def test_what_was_recorded_is_held_against_what_is_decided(tmp_path: Path, opene
             "index.trust_git_dir cannot be part of a recording",
         ),
         (
-            {"do": "open", "kind": "log", "input": {"path": "ci.log"}, "settings": {"llm.base_url": "http://x"}},
-            "llm.base_url cannot be part of a recording",
+            {"do": "open", "kind": "log", "input": {"path": "ci.log"}, "settings": {"embedding.base_url": "http://x"}},
+            "embedding.base_url cannot be part of a recording",
         ),
     ],
 )

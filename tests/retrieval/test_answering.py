@@ -127,7 +127,7 @@ def test_anchors_by_vectors_are_ordered_by_similarity_alone() -> None:
     with Engine.of(MemorySource(SHOP), settings) as engine:
         pool = engine.retrieve(QUERY)
         snapshot, _ = engine.code()
-        embedder = open_embedder(settings.embedding)
+        embedder = open_embedder(settings.embedding, {})
         assert embedder is not None
         likeness = snapshot.space.similarity(embedder.embed([QUERY], "query")[0])
     found = {snapshot.symbol_id(row): likeness[row] for row in range(len(snapshot)) if likeness[row] > 0.25}

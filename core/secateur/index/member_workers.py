@@ -97,5 +97,5 @@ def record_member(task: MemberTask) -> list[MemberRecord]:
 
 
 def _extractor_of(settings: Settings) -> Extractor:
-    counter, vectors = get_counter(settings.tokens.counter), vectors_of(Models(), settings)
+    counter, vectors = get_counter(settings.tokens.counter), vectors_of(Models(os.environ), settings)
     return Extractor.of(settings, counter, vectors, directories.cache_dir(os.environ))

@@ -141,10 +141,6 @@ REMOVED = {
         ("conversation_prune.cache_read_price", "conversation_prune.cache_write_price"),
         "it is removed: the prices are fixed, 0.1 and 1.25; `cache` in JSON has the tokens to price otherwise",
     ),
-    **dict.fromkeys(
-        ("embedding.base_url", "embedding.server_model", "embedding.api_key_env"),
-        'it is removed: vectors are made on this machine; embedding.model = "bge" is the better model',
-    ),
     "context_budget.extensions": "it is removed: begin the names of fields that may be trimmed with x_",
     "chunking.max_file_kb": "it is removed: !GLOB in chunking.ignore takes a file of any size in",
     "chunking.rules": "it is removed: name a file with --rules",

@@ -273,13 +273,24 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
         name = "graph_rag.cache_dir"
         wrong = "names a folder outside the repository"
         raise bad(name, f"{name} = {settings.graph_rag.cache_dir}", wrong, "give a path below the repository")
-    # A secret in such a setting would be printed by `secateur config`: it is refused, and not repeated.
-    if not _ADDRESS_ONLY.fullmatch(settings.llm.base_url):
-        hint = "a key goes into an environment variable that llm.api_key_env names"
-        raise bad("llm.base_url", "llm.base_url", "holds more than an address", hint)
-    if not _VARIABLE.fullmatch(settings.llm.api_key_env):
-        hint = "put the key into a variable and its name here"
-        raise bad("llm.api_key_env", "llm.api_key_env", "is not the name of an environment variable", hint)
+    for table, server in (("llm", settings.llm), ("embedding", settings.embedding)):
+        # A secret in such a setting would be printed by `secateur config`: it is refused, and not repeated.
+        if not _ADDRESS_ONLY.fullmatch(server.base_url):
+            name = f"{table}.base_url"
+            raise bad(
+                name,
+                name,
+                "holds more than an address",
+                f"a key goes into an environment variable that {table}.api_key_env names",
+            )
+        if not _VARIABLE.fullmatch(server.api_key_env):
+            name = f"{table}.api_key_env"
+            raise bad(
+                name,
+                name,
+                "is not the name of an environment variable",
+                "put the key into a variable and its name here",
+            )
     for model, window in settings.context_budget.windows.items():
         if window < 1:
             name = "context_budget.windows"

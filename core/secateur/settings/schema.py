@@ -141,9 +141,12 @@ class Embedding(Table, frozen=True):
     """`[embedding]`: where vectors come from. `static` needs no network and no model file."""
 
     model: Annotated[
-        Literal["static", "bge", "none"],
-        about("`static`, `bge` (extra `semantic`), or `none`."),
+        Literal["static", "bge", "openai", "ollama", "none"],
+        about("`static`, `bge` (extra `semantic`), `openai` or `ollama` (a server), `none`."),
     ] = "static"
+    base_url: Annotated[str, about("Base URL of the embedding server.")] = ""
+    server_model: Annotated[str, about("Model name to send to the server.")] = ""
+    api_key_env: Annotated[str, about("Name of the environment variable that holds the server's key.")] = ""
 
 
 class Tokens(Table, frozen=True):

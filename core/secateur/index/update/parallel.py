@@ -73,7 +73,7 @@ def extract_files(task: ExtractTask) -> list[bytes]:
 
 @cache
 def _open_tools(counter_name: str, with_vectors: bool) -> tuple[Counter, Embedder | None]:
-    counter, embedder = get_counter(counter_name), open_embedder(Embedding()) if with_vectors else None
+    counter, embedder = get_counter(counter_name), open_embedder(Embedding(), {}) if with_vectors else None
     counter.load()
     # there is hardly any cyclic garbage, and searching for it all the time takes 5 % of the work
     gc.freeze()

@@ -8,6 +8,7 @@ is cut between statements: its best part keeps its relevance, the others have le
 query in them.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -52,7 +53,7 @@ def pieces_of(
 ) -> tuple[list[tuple[sourcecode.SourcePiece, ...]], list[Notice]]:
     """Returns the scored pieces of each file, by line and disjoint; together they cover every line that is not blank.
     A binary file has no pieces."""
-    embedder = open_embedder(Embedding()) if settings.embedding.model != "none" else None
+    embedder = open_embedder(Embedding(), os.environ) if settings.embedding.model != "none" else None
     # the files are redacted already
     extractor = Extractor(get_counter(_UNCOUNTED), embedder, settings.index.workers, Scanning(on=False))
     order = _order_paths([file.module_name for file in files])

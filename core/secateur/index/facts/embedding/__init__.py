@@ -1,13 +1,13 @@
-"""Opens the source of vectors that `[embedding] model` names: one protocol, two sources.
+"""Opens the source of vectors that `[embedding] model` names: one protocol, four sources.
 
-embedder = open_embedder(settings.embedding)      # None: `model = "none"`
+embedder = open_embedder(settings.embedding, os.environ)      # None: `model = "none"`
 matrix = embedder.embed([document_text(symbol_id, text), ...], "document")
 SemanticSpace(matrix).similarity(embedder.embed([query], "query")[0])
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -17,18 +17,25 @@ from secateur.index.facts.lexical import RunCounts
 from secateur.settings import Embedding, Settings
 
 
-def open_embedder(settings: Embedding) -> Embedder | None:
-    """Loads and returns the configured embedder; None for the model `none`. Raises EmbeddingError: its data or package
-    is missing."""
+def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder | None:
+    """Loads and returns the configured embedder; None for the model `none`. Raises EmbeddingError if its data, package,
+    server or key is missing."""
     if settings.model == "none":
         return None
     if settings.model == "static":
         from secateur.index.facts.embedding.static import StaticEmbedder
 
         return StaticEmbedder()
-    from secateur.index.facts.embedding.onnx import OnnxEmbedder
+    if settings.model == "bge":
+        from secateur.index.facts.embedding.onnx import OnnxEmbedder
 
-    return OnnxEmbedder()
+        return OnnxEmbedder()
+    from secateur.errors import EmbeddingError
+    from secateur.http import key_from
+    from secateur.index.facts.embedding.server import ServerEmbedder
+
+    key = key_from(environ, settings.api_key_env, "embedding", EmbeddingError)
+    return ServerEmbedder(settings.model, settings.base_url, settings.server_model, key=key)
 
 
 def documents(
@@ -53,15 +60,16 @@ def documents(
 
 
 class Models:
-    """Opens each embedder once."""
+    """See the module docstring. `environ` holds the keys of servers."""
 
-    def __init__(self) -> None:
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
         self._embedders: dict[Embedding, Embedder | None] = {}
 
     def embedder(self, embedding: Embedding) -> Embedder | None:
         """Returns the model that the settings describe; None for the model `none`. Raises EmbeddingError."""
         if embedding not in self._embedders:
-            self._embedders[embedding] = open_embedder(embedding)
+            self._embedders[embedding] = open_embedder(embedding, self._environ)
         return self._embedders[embedding]
 
 
