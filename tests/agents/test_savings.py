@@ -77,7 +77,7 @@ def test_requests_are_priced_with_what_the_cache_holds() -> None:
 
 def test_live_records_every_request_as_it_was_sent(tmp_path: Path) -> None:
     values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 3_000}
-    live = Live(with_values(Settings(profile="recommended"), values), Store.at(tmp_path), seconds=600)
+    live = Live(with_values(Settings(profile="recommended"), values), Store.at(tmp_path))
     history: list[dict[str, Any]] = [{"role": "user", "content": "Look."}]
     for number in range(12):
         call = {"id": f"c{number}", "type": "function", "function": {"name": "show", "arguments": f'{{"n": {number}}}'}}
