@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import signal
 import tempfile
@@ -61,11 +62,13 @@ def run(options: CommandCall) -> int:
 def _serve(options: CommandCall, plan: Plan, program: str) -> int:
     from secateur_agents.proxy.agents import Launch
     from secateur_agents.proxy.pruning import RequestPruner
+    from secateur_agents.proxy.record import Recorder, folder_of_records
     from secateur_agents.proxy.server import HOST, TOKEN_HEADER, ProxyServer
     from secateur_agents.store import user_store
 
     settings, mcp = _load_settings(options), _mcp_command(plan)
-    pruner = RequestPruner(settings, user_store(os.environ) if mcp else None)
+    recorder = Recorder(folder_of_records(os.environ), os.getpid())
+    pruner = RequestPruner(settings, user_store(os.environ) if mcp else None, recorder.observe)
     with (
         tempfile.TemporaryDirectory(prefix="secateur-with-") as folder,
         ProxyServer(plan.upstreams, pruner.edit) as server,
@@ -81,7 +84,8 @@ def _serve(options: CommandCall, plan: Plan, program: str) -> int:
         except OSError as error:
             options.say(f"secateur: cannot run {options.agent}: {error.strerror or error}")
             return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-    for text in _report(pruner, server.passed):
+    record = recorder.close()
+    for text in _report(pruner, server.passed, record):
         options.say(f"secateur with: {text}")
     return code
 
@@ -129,7 +133,7 @@ def _run_agent(program: str, words: list[str], environ: dict[str, str]) -> int:
             signal.signal(number, handler)
 
 
-def _report(pruner: RequestPruner, passed: int) -> Iterator[str]:
+def _report(pruner: RequestPruner, passed: int, record: Path | None) -> Iterator[str]:
     from secateur_agents.savings import summarize
 
     total = summarize(pruner.records, 0).total
@@ -143,6 +147,8 @@ def _report(pruner: RequestPruner, passed: int) -> Iterator[str]:
             f"{total.taken_out:,} of {total.whole:,} tokens of messages not sent; with a prompt cache they cost"
             f" {total.paid_share:.0%} of the same without pruning"
         )
+    if record is not None:
+        yield f"what was cut, and why: secateur inspect {shlex.quote(str(record))}"
     if not passed:
         yield "no request came this way: the agent asked another provider, or none"
 

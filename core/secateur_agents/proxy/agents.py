@@ -164,6 +164,7 @@ def _plan_codex(environ: Mapping[str, str], home: Path) -> Plan:
             f"{table}.base_url": launch.address("openai", with_token=False),
             f"{table}.env_http_headers.{launch.token_header}": _TOKEN_VARIABLE,
             f"{table}.supports_websockets": False,
+            "features.enable_request_compression": False,  # by zstd, which is not read
         }
         if launch.mcp:
             values["mcp_servers.secateur.command"], *values["mcp_servers.secateur.args"] = launch.mcp

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
-from msgspec import structs
+from msgspec import ValidationError, convert, structs
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import (
@@ -276,10 +276,30 @@ class LiveLedger:
     recalls: int  # calls of the tool that gives texts back
 
 
+RECORDED = "secateur_with"  # the key of the ledger in a request body that `secateur with` recorded
+
+
+def recorded_ledger(measured: MeasuredTranscript) -> LiveLedger | None:
+    """Returns the ledger that stands in a record of `secateur with`; None if this is not one."""
+    if (written := (measured.transcript.container or {}).get(RECORDED)) is None:
+        return None
+    try:
+        return replace(convert(written, LiveLedger), recalls=_recalls(measured.transcript.messages))
+    except ValidationError:  # somebody else wrote it
+        return None
+
+
+def _recalls(messages: Sequence[Message]) -> int:
+    return sum(part.tool.rpartition("__")[2] == RECALL for message in messages for part in message.calls)
+
+
 def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Progress = unreported) -> LiveLedger:
     """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools, under the
     settings of the profile `recommended`, which may be changed; under another profile with its cuts, and the safe zone
-    and the tools of these settings. Raises SecateurError: a cut is due, and no message can be read."""
+    and the tools of these settings. Of a record of `secateur with` it is what was decided then. Raises SecateurError: a
+    cut is due, and no message can be read."""
+    if (recorded := recorded_ledger(measured)) is not None:
+        return recorded
     if settings.profile != PROFILE:
         rules = {f"conversation_prune.{key}": getattr(settings.conversation_prune, key) for key in _OF_SESSION}
         settings = with_values(Settings(profile=PROFILE), {**rules, "tokens.counter": settings.tokens.counter})
@@ -305,8 +325,7 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
                 LiveCut(requests, whole_request, fold.tokens, fold.cut.reread_tokens, fold.cut.pays_after, entries)
             )
         before = fold
-    calls = (part for number in sent for part in messages[number].calls)
-    recalls = sum(part.tool.rpartition("__")[2] == RECALL for part in calls)
+    recalls = _recalls([messages[number] for number in sent])
     return LiveLedger(requests, tuple(cuts), not_sent, paid / whole if whole else None, recalls)
 
 
