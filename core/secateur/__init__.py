@@ -56,10 +56,7 @@ if TYPE_CHECKING:
     from secateur.kinds.base import Kind as Kind
     from secateur.kinds.base import Outcome as Outcome
     from secateur.kinds.base import Wording as Wording
-    from secateur.kinds.conversation.folds import RECORDED as RECORDED
     from secateur.kinds.conversation.folds import Fold as Fold
-    from secateur.kinds.conversation.folds import LiveCut as LiveCut
-    from secateur.kinds.conversation.folds import LiveLedger as LiveLedger
     from secateur.kinds.conversation.kind import session_at as session_at
     from secateur.kinds.conversation.opencode_store import sessions_in as sessions_in
     from secateur.kinds.conversation.session_facts import SessionFacts as SessionFacts
@@ -155,7 +152,7 @@ _NAMES = {
     "secateur.history": "RepositoryHistory",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
     "secateur.kinds.base": "PIN Environment Flag Input Kind Outcome Wording",
-    "secateur.kinds.conversation.folds": "Fold LiveCut LiveLedger RECORDED",
+    "secateur.kinds.conversation.folds": "Fold",
     "secateur.kinds.conversation.kind": "session_at",
     "secateur.kinds.conversation.opencode_store": "sessions_in",
     "secateur.kinds.conversation.session_facts": "SessionFacts",

@@ -25,9 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur import RECORDED, Entry, Fold, LiveCut, LiveLedger, redact, state_dir
+from secateur import Entry, Fold, __version__, redact, state_dir
 
 from secateur_agents.live import Step
+from secateur_agents.savings import SavingsRecord
 
 _NAME = re.compile(r"with-(\d{1,10})-\d{1,4}\.json")
 _MOST_CONVERSATIONS = 100  # of one run: the agent's own and those of its subagents
@@ -43,24 +44,24 @@ class _Conversation:
     not_sent: int = 0
     paid: float = 0.0
     whole: float = 0.0
-    cuts: list[LiveCut] = field(default_factory=list)
+    cuts: list[dict[str, Any]] = field(default_factory=list)
     changed: tuple[Entry, ...] = ()  # at the request before
 
-    def add(self, step: Step) -> LiveLedger:
-        sizes = step.sizes
-        assert sizes is not None
+    def add(self, step: Step, sizes: SavingsRecord) -> dict[str, Any]:
+        """Returns the ledger, with this request, in the shape that `recorded_ledger` of the engine reads."""
         self.requests += 1
         self.not_sent += sizes.whole - sizes.sent
         self.paid += Fold.price(sizes.sent, sizes.sent_cached)
         self.whole += Fold.price(sizes.whole, sizes.whole_cached)
         if sizes.cut and step.cache.first_changed is not None:
-            known = {entry.id: entry for entry in self.changed}
-            entries = tuple(entry for entry in step.changed if known.get(entry.id) != entry)
-            before, cache = sizes.sent + step.cache.tokens_saved, step.cache
-            self.cuts.append(LiveCut(self.requests, before, sizes.sent, cache.reread_tokens, cache.pays_after, entries))
+            known, cache = {entry.id: entry for entry in self.changed}, step.cache
+            cut = {"request": self.requests, "before": sizes.sent + cache.tokens_saved, "after": sizes.sent}
+            cut |= {"reread": cache.reread_tokens, "pays_after": cache.pays_after}
+            self.cuts.append(cut | {"entries": [entry for entry in step.changed if known.get(entry.id) != entry]})
         self.changed = step.changed
         share = self.paid / self.whole if self.whole else None
-        return LiveLedger(self.requests, tuple(self.cuts), self.not_sent, share, 0)
+        ledger = {"requests": self.requests, "cuts": self.cuts, "not_sent": self.not_sent, "paid_share": share}
+        return {"version": __version__, "ledger": msgspec.to_builtins({**ledger, "recalls": 0})}
 
 
 class Recorder:
@@ -83,11 +84,11 @@ class Recorder:
             if digest not in self._conversations and len(self._conversations) >= _MOST_CONVERSATIONS:
                 return
             path = self._folder / f"with-{self._process}-{len(self._conversations)}.json"
-            ledger = self._conversations.setdefault(digest, _Conversation(path)).add(step)
+            ledger = self._conversations.setdefault(digest, _Conversation(path)).add(step, step.sizes)
             prompt = next((body[name] for name in _PROMPTS if body.get(name)), None)
             head = {"system": prompt} if prompt else {}
             head |= {"tools": body["tools"]} if body.get("tools") else {}
-            record = {"model": model, RECORDED: msgspec.to_builtins(ledger), **head, "messages": list(history)}
+            record = {"model": model, "secateur_with": ledger, **head, "messages": list(history)}
             self._waiting[self._conversations[digest].path] = record
             self._changed.notify()
 

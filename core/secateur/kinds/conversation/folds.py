@@ -46,6 +46,7 @@ from secateur.progress import Progress, unreported
 from secateur.render.page import count_noun
 from secateur.settings import Settings, with_values
 from secateur.tokens import Counter, counter_for, get_counter
+from secateur.version import __version__
 
 ASSISTANT = "assistant"
 
@@ -276,15 +277,14 @@ class LiveLedger:
     recalls: int  # calls of the tool that gives texts back
 
 
-RECORDED = "secateur_with"  # the key of the ledger in a request body that `secateur with` recorded
-
-
 def recorded_ledger(measured: MeasuredTranscript) -> LiveLedger | None:
-    """Returns the ledger that stands in a record of `secateur with`; None if this is not one."""
-    if (written := (measured.transcript.container or {}).get(RECORDED)) is None:
+    """Returns the ledger that stands in a record of `secateur with`; None if this is not one, or of another version,
+    where other numbers stand for the reasons."""
+    written = (measured.transcript.container or {}).get("secateur_with")
+    if not isinstance(written, dict) or written.get("version") != __version__:
         return None
     try:
-        return replace(convert(written, LiveLedger), recalls=_recalls(measured.transcript.messages))
+        return replace(convert(written.get("ledger"), LiveLedger), recalls=_recalls(measured.transcript.messages))
     except ValidationError:  # somebody else wrote it
         return None
 
