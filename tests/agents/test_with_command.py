@@ -72,7 +72,7 @@ def test_requests_are_pruned_recorded_and_reported_and_no_key_is_anywhere(tmp_pa
     assert model.bodies[0] == came[0] and len(model.bodies[2]) < len(came[2]) / 2
     assert password.encode() in model.bodies[2], "what is not pruned keeps its credentials"
     first, second, third = err.splitlines()
-    assert first == "secateur with: 3 requests passed, 3 with a history that was read, 1 cuts; 0 left as they came"
+    assert first == "[secateur] 3 requests passed, 3 with a history that was read, 1 cuts; 0 left as they came"
     assert "tokens of messages not sent" in second
     record = newest_record({"SECATEUR_STATE_DIR": str(state)}, running=False)
     assert record is not None and third.endswith(f"secateur inspect {record}")

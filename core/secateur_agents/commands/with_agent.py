@@ -86,7 +86,7 @@ def _serve(options: CommandCall, plan: Plan, program: str) -> int:
             return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
     record = recorder.close()
     for text in _report(pruner, server.passed, record):
-        options.say(f"secateur with: {text}")
+        options.say(f"[secateur] {text}")
     return code
 
 

@@ -55,7 +55,11 @@ class _Conversation:
         self.whole += Fold.price(sizes.whole, sizes.whole_cached)
         if sizes.cut and step.cache.first_changed is not None:
             known, cache = {entry.id: entry for entry in self.changed}, step.cache
-            cut = {"request": self.requests, "before": sizes.sent + cache.tokens_saved, "after": sizes.sent}
+            cut: dict[str, Any] = {
+                "request": self.requests,
+                "before": sizes.sent + cache.tokens_saved,
+                "after": sizes.sent,
+            }
             cut |= {"reread": cache.reread_tokens, "pays_after": cache.pays_after}
             self.cuts.append(cut | {"entries": [entry for entry in step.changed if known.get(entry.id) != entry]})
         self.changed = step.changed
