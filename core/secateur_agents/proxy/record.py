@@ -55,12 +55,8 @@ class _Conversation:
         self.whole += Fold.price(sizes.whole, sizes.whole_cached)
         if sizes.cut and step.cache.first_changed is not None:
             known, cache = {entry.id: entry for entry in self.changed}, step.cache
-            cut: dict[str, Any] = {
-                "request": self.requests,
-                "before": sizes.sent + cache.tokens_saved,
-                "after": sizes.sent,
-            }
-            cut |= {"reread": cache.reread_tokens, "pays_after": cache.pays_after}
+            cut: dict[str, Any] = {"request": self.requests, "after": sizes.sent, "reread": cache.reread_tokens}
+            cut |= {"before": sizes.sent + cache.tokens_saved, "pays_after": cache.pays_after}
             self.cuts.append(cut | {"entries": [entry for entry in step.changed if known.get(entry.id) != entry]})
         self.changed = step.changed
         share = self.paid / self.whole if self.whole else None
