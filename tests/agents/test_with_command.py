@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents.test_with_pruning import body, reads
 from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.folds import recorded_ledger
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.model import Reason
 from secateur.tokens import get_counter
-from secateur_agents.proxy.record import newest_record
+from secateur_agents.proxy.pruning import RequestPruner
+from secateur_agents.proxy.record import Recorder, newest_record
+from support.agent_requests import body, reads, settings
 from support.cli import secateur
 from support.scripted_provider import answer, provider
 
@@ -91,6 +92,21 @@ def test_requests_are_pruned_recorded_and_reported_and_no_key_is_anywhere(tmp_pa
     assert "sent      by secateur with: 1 cut in 3 requests, paid " in text and "before request 2: " in text
     seen = secateur("conversation", record, "--format", "json").json
     assert seen["format"] == "anthropic" and len(seen["messages"]) == len(reads(34))
+
+
+def test_records_of_the_last_runs_stay_and_nothing_else_is_deleted(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"with-{number}-0.json").write_bytes(b"{}")
+        os.utime(tmp_path / f"with-{number}-0.json", (number, number))
+    others = ("with-1-0.json.bak", "mine.json", "with-x-0.json")
+    for name in others:
+        (tmp_path / name).write_bytes(b"mine")
+        os.utime(tmp_path / name, (1, 1))
+    recorder = Recorder(tmp_path, 77)
+    RequestPruner(settings(10_000), None, recorder.observe).edit("/v1/messages", "", body(reads(2)))
+    assert recorder.close() == tmp_path / "with-77-0.json"
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {*others, "with-77-0.json", *(f"with-{number}-0.json" for number in range(10, 30))}
 
 
 def test_the_exit_code_is_the_agents(tmp_path: Path) -> None:

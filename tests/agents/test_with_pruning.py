@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store
 from secateur_agents.proxy import pruning
 from secateur_agents.proxy.pruning import RequestPruner
+from support.agent_requests import body, reads, settings
 from support.api_conversations import api_conversation, refused
 
 # Path at the provider, key of the history, format of the histories, and the rest of the body.
@@ -22,24 +22,6 @@ INTERFACES = [
     ("/v1/responses", "input", "openai-responses", {"model": "gpt-5", "instructions": "Be brief.", "store": False}),
     ("/v1beta/models/gemini-2.5-pro:streamGenerateContent", "contents", "gemini", {"generationConfig": {"topP": 1}}),
 ]
-
-
-def settings(zone: int) -> Settings:
-    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": zone}
-    return with_values(Settings(profile="recommended"), values)
-
-
-def reads(count: int) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = [{"role": "user", "content": "Mend the rounding."}]
-    for number in range(count):
-        call = {"type": "tool_use", "id": f"c{number}", "name": "Read", "input": {"file_path": f"{number}.py"}}
-        told = {"type": "tool_result", "tool_use_id": f"c{number}", "content": f"value = {number}\n" * 100}
-        messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [told]}]
-    return messages
-
-
-def body(messages: Any, **more: Any) -> bytes:
-    return json.dumps({"model": "claude-sonnet-4-5", "messages": messages, **more}).encode()
 
 
 @pytest.mark.parametrize(("path", "key", "form", "rest"), INTERFACES)

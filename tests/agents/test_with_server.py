@@ -9,7 +9,9 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -146,6 +148,37 @@ def test_proxies_of_the_environment_hold_but_for_this_machine(monkeypatch: pytes
                 assert client.getresponse().status == 200
                 assert len(asked.paths) == 1
         assert between.paths == ["http://provider.invalid/v1/messages"]
+
+
+def self_signed(folder: Path) -> Path:
+    """A certificate of 127.0.0.1, with its key."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    day = datetime(2026, 1, 1, tzinfo=UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, day, day.replace(year=2126))
+    address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    made = builder.add_extension(address, critical=True).sign(key, hashes.SHA256())
+    pem, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    path = folder / "certificate.pem"
+    path.write_bytes(made.public_bytes(pem) + key.private_bytes(pem, form, serialization.NoEncryption()))
+    return path
+
+
+def test_the_certificate_of_a_provider_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = self_signed(tmp_path)
+    with provider(certificate=certificate) as model:
+        for known, status in ((False, 502), (True, 200)):
+            if known:
+                monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+            else:
+                monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+            with proxied(model.url) as (_, client, path):
+                client.request("POST", f"{path}/v1/messages", b"{}")
+                assert client.getresponse().status == status
+        assert len(model.paths) == 1
 
 
 def test_a_provider_that_is_not_there_is_an_error_that_agents_try_again() -> None:

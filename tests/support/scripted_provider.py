@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -50,7 +52,7 @@ def begin_stream(handler: BaseHTTPRequestHandler) -> Callable[[bytes], None]:
 
 
 @contextmanager
-def provider(script: Answer = answer()) -> Iterator[Provider]:  # noqa: B008 - it holds nothing
+def provider(script: Answer = answer(), certificate: Path | None = None) -> Iterator[Provider]:  # noqa: B008
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -67,7 +69,11 @@ def provider(script: Answer = answer()) -> Iterator[Provider]:  # noqa: B008 - i
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.handle_error = lambda *_: None  # type: ignore[method-assign] - a client that goes away is part of a test
-    made = Provider(f"http://127.0.0.1:{server.server_port}")
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    made = Provider(f"http{'s' if certificate else ''}://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
