@@ -104,7 +104,7 @@ async def test_what_secateur_with_sends_is_followed_with_the_ledger_that_was_dec
         again.close()
         assert "Live: 3 cuts in 14 requests" in "\n".join(await looked(app))
         text = "\n".join(await settle(app, "T"))
-        assert "before request 7: " in text and "changed: 5 oldest_result" in text
+        assert "before request 7: 2,053 -> 1,003 tokens" in text and "before request 14: " in text
 
 
 async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> None:
