@@ -213,6 +213,18 @@ def test_a_provider_that_answers_nonsense_is_an_error() -> None:
         assert client.getresponse().status == 502
 
 
+def test_half_a_request_is_not_sent() -> None:
+    with provider() as model, proxied(model.url) as (_, client, path):
+        client.putrequest("POST", f"{path}/v1/messages")
+        client.putheader("Content-Length", "100")
+        client.endheaders(b'{"half": ')
+        client.close()
+        other = http.client.HTTPConnection(client.host, client.port, timeout=SECONDS)
+        other.request("GET", f"{path}/v1/models")
+        assert other.getresponse().status == 200 and model.paths == ["/v1/models"]
+        other.close()
+
+
 @pytest.mark.parametrize("begun", [False, True])
 def test_the_provider_stops_for_an_agent_that_has_gone(begun: bool) -> None:
     asked, gone = threading.Event(), threading.Event()

@@ -77,8 +77,8 @@ def _serve(options: CommandCall, plan: Plan, program: str) -> int:
         plan.prepare(launch)
         environ = {**os.environ, **launch.variables}
         if any(name.lower().endswith("_proxy") for name in environ):
-            for name in ("NO_PROXY", "no_proxy"):  # the server is on this machine
-                environ[name] = ",".join(filter(None, (environ.get(name), HOST)))
+            direct = environ.get("no_proxy") or environ.get("NO_PROXY")
+            environ["no_proxy"] = environ["NO_PROXY"] = f"{direct},{HOST}" if direct else HOST
         try:
             code = _run_agent(program, [options.agent, *launch.flags, *options.words], environ)
         except OSError as error:

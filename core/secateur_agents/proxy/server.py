@@ -102,10 +102,16 @@ class ProxyServer:
             await _refuse(send, 426, "upgrade_refused", "secateur with passes no WebSockets")
             return
         origin, path = found
-        body, more = await _read_body(receive)
+        body, more, gone = bytearray(), True, False
+        while more and not gone and len(body) <= MOST_BYTES:
+            event = await receive()
+            body += event.get("body", b"")
+            more, gone = event.get("more_body", False), event["type"] == "http.disconnect"
+        if gone:  # half a request is none
+            return
 
         async def whole() -> AsyncIterator[bytes]:
-            yield body
+            yield bytes(body)
             going = True
             while going:
                 event = await receive()
@@ -125,19 +131,19 @@ class ProxyServer:
             edited = None
             if scope["method"] == "POST" and not more:
                 encoding = b",".join(value for name, value in headers if name == b"content-encoding").decode("latin-1")
-                edited = await run_sync(self._edit, path.decode("latin-1"), encoding, body)
-            dropped = (
-                _OF_CONNECTION | {TOKEN_HEADER.encode()} | ({b"content-encoding"} if edited is not None else set())
-            )
-            sent = [(name, value) for name, value in headers if name not in dropped]
+                edited = await run_sync(self._edit, path.decode("latin-1"), encoding, bytes(body))
+            dropped = _OF_CONNECTION | {TOKEN_HEADER.encode()}
+            if edited is not None:
+                dropped |= {b"content-encoding"}
             if more:
-                sent += [(name, value) for name, value in headers if name == b"content-length"]
+                dropped -= {b"content-length"}
+            sent = [(name, value) for name, value in headers if name not in dropped]
             target = path + (b"?" + scope["query_string"] if scope["query_string"] else b"")
             request = httpx2.Request(
                 scope["method"],
                 origin,
                 headers=sent,
-                content=whole() if more else (body if edited is None else edited) or None,
+                content=whole() if more else (bytes(body) if edited is None else edited) or None,
                 extensions={"target": target, "timeout": httpx2.Timeout(None, connect=CONNECTING).as_dict()},
             )
             await self._pass_on(request, send)
@@ -173,16 +179,6 @@ class ProxyServer:
         if upstream is None or not secrets.compare_digest(given, self.token.encode()):
             return None
         return f"{upstream.scheme}://{upstream.netloc}", b"/" + path
-
-
-async def _read_body(receive: Any) -> tuple[bytes, bool]:
-    """Reads a body; the second is true where it is longer than `MOST_BYTES`, and the rest has still to be received."""
-    body, more = bytearray(), True
-    while more and len(body) <= MOST_BYTES:
-        event = await receive()
-        body += event.get("body", b"")
-        more = event.get("more_body", False)  # false too where the agent has gone
-    return bytes(body), more
 
 
 async def _refuse(send: Any, status: int, kind: str, message: str) -> None:
