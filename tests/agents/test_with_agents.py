@@ -83,6 +83,11 @@ def test_claude_code(home: Path, tmp_path: Path) -> None:
     settings, mcp = launch.flags
     assert json.loads(Path(settings.removeprefix("--settings=")).read_text()) == {"env": launch.variables}
     assert json.loads(mcp.removeprefix("--mcp-config="))["mcpServers"]["secateur"]["args"] == ["mcp"]
+    assert "ENABLE_TOOL_SEARCH" not in launch.variables, "a gateway may not know it"
+    searching = launched(plan_for("claude", {"HOME": "/none"}), tmp_path / "searching")
+    assert searching.variables["ENABLE_TOOL_SEARCH"] == "true", "as without secateur"
+    chosen = plan_for("claude", {"HOME": "/none", "ENABLE_TOOL_SEARCH": "false"})
+    assert "ENABLE_TOOL_SEARCH" not in launched(chosen, tmp_path / "chosen").variables
     own = launched(plan, tmp_path / "other", "--settings", "mine.json", mcp=False)
     assert own.flags == [] and "ANTHROPIC_BASE_URL" in own.variables
     assert "Bedrock" in plan_for("claude", {**environ, "CLAUDE_CODE_USE_BEDROCK": "1"}).refusal

@@ -189,7 +189,7 @@ def test_check_says_what_would_be_set_and_starts_nothing(tmp_path: Path, monkeyp
     monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
     said = secateur("with", "--check", "claude", "-p", "hello")
     assert said.code == 0 and "answers   anthropic: https://api.anthropic.com" in said.out
-    assert "sets      ANTHROPIC_BASE_URL, for this process alone" in said.out
+    assert "sets      ANTHROPIC_BASE_URL and ENABLE_TOOL_SEARCH=true, for this process alone" in said.out
     assert said.out.splitlines()[-1] == "would start, and leave no file of the agent changed"
     monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
     refused = secateur("with", "--format", "json", "--check", "claude")

@@ -123,9 +123,14 @@ def _plan_claude(environ: Mapping[str, str], home: Path) -> Plan:
     }
     found = next((name for name in elsewhere if known.get(name, "") not in ("", "0", "false")), None)
     refusal = f"{found} is set: requests to {elsewhere[found]} are signed and do not pass" if found else ""
+    upstream = known.get("ANTHROPIC_BASE_URL") or ANTHROPIC
+    # To an address that is not its maker's, Claude Code sends the definitions of all tools, unless told to search them.
+    searches = upstream.rstrip("/") == ANTHROPIC and "ENABLE_TOOL_SEARCH" not in known
 
     def prepare(launch: Launch) -> None:
         variables = {"ANTHROPIC_BASE_URL": launch.address("anthropic")}
+        if searches:
+            variables["ENABLE_TOOL_SEARCH"] = "true"
         launch.variables |= variables
         if not any(word.split("=")[0] == "--settings" for word in launch.words):
             # A file of settings wins over the variable, and this one over those of the user and of a repository.
@@ -134,8 +139,8 @@ def _plan_claude(environ: Mapping[str, str], home: Path) -> Plan:
             server = {"command": launch.mcp[0], "args": launch.mcp[1:]}
             launch.flags.append(f"--mcp-config={json.dumps({'mcpServers': {'secateur': server}})}")
 
-    sets = ("ANTHROPIC_BASE_URL", "--settings FILE, a private file with the same variable")
-    upstream = known.get("ANTHROPIC_BASE_URL") or ANTHROPIC
+    names = "ANTHROPIC_BASE_URL" + (" and ENABLE_TOOL_SEARCH=true" if searches else "")
+    sets = (names, "--settings FILE, a private file with the same")
     return Plan("Claude Code", {"anthropic": upstream}, prepare, sets, takes_mcp=True, refusal=refusal)
 
 
