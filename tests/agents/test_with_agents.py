@@ -161,7 +161,17 @@ def test_opencode(home: Path, tmp_path: Path) -> None:
     assert set(made["provider"]) == {"openai", "google", "mine"}
 
 
-@pytest.mark.parametrize("url", ["ftp://x.example", "https://", "https://me:secret@x.example", "https://x.example?k=1"])
+WRONG = [
+    "ftp://x.example",
+    "https://",
+    "https://me:secret@x.example",
+    "https://x.example?k=1",
+    "http://[x",
+    "http://x:y",
+]
+
+
+@pytest.mark.parametrize("url", WRONG)
 def test_a_base_url_holds_an_address_and_no_credential(url: str, home: Path) -> None:
     with pytest.raises(UsageError) as raised:
         plan_for("claude", {"HOME": str(home), "ANTHROPIC_BASE_URL": url})

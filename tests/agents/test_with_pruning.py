@@ -9,11 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from secateur_agents import Live, Store
 from secateur_agents.proxy import pruning
 from secateur_agents.proxy.pruning import RequestPruner
 from support.agent_requests import body, reads, settings
 from support.api_conversations import api_conversation, refused
+
+KEYS = st.sampled_from(
+    ("role", "content", "type", "text", "id", "tool_use", "tool_use_id", "name", "input", "parts", "functionResponse")
+)
 
 # Path at the provider, key of the history, format of the histories, and the rest of the body.
 INTERFACES = [
@@ -85,6 +91,23 @@ def test_a_compressed_body_may_not_grow_without_end(monkeypatch: pytest.MonkeyPa
     pruner = RequestPruner(settings(2_000), None)
     assert pruner.edit("/v1/messages", "gzip", gzip.compress(body("x" * 100_000))) is None
     assert pruner.whole == {"its body is cut off or larger than 10,000 bytes": 1}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@given(st.sampled_from([path for path, *_ in INTERFACES]), JSON, st.sampled_from(("", "gzip", "br")), st.binary())
+def test_no_body_costs_more_than_itself(path: str, value: Any, encoding: str, damage: bytes) -> None:
+    pruner = RequestPruner(settings(3), None)
+    for rest in ({}, {key: value for _, key, *_ in INTERFACES}):
+        data = json.dumps({**value, **rest} if isinstance(value, dict) else rest or value).encode()
+        for sent in (gzip.compress(data) if encoding == "gzip" else data, data + damage):
+            edited = pruner.edit(path, encoding, sent)
+            assert edited is None or json.loads(edited).keys() == json.loads(data).keys()
 
 
 def test_an_unknown_shape_of_messages_leaves_as_it_came_and_is_counted() -> None:

@@ -37,8 +37,8 @@ _STATE_VARIABLES = (
 )
 
 # Strings, or comments, or commas before a closing bracket, of JSON with comments.
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+")|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[}\]])', re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -101,8 +101,12 @@ def plan_for(program: str, environ: Mapping[str, str]) -> Plan:
     home = Path(environ.get("HOME") or os.sep)
     plan = _PLANS.get(Path(program).name, _plan_other)(environ, home)
     for name, url in plan.upstreams.items():
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or "@" in parts.netloc:
+        valid = False
+        with suppress(ValueError):
+            parts = urlsplit(url)
+            valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            valid = valid and not (parts.query or parts.fragment or "@" in parts.netloc)
+        if not valid:
             raise UsageError(
                 f"the base URL of {name} is not an address without a name, a password or a query",
                 hint="see secateur with --check",
