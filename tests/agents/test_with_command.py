@@ -168,7 +168,8 @@ try:
 except OSError as error:
     print(error, flush=True)
 """
-    running = started({"SECATEUR_STATE_DIR": str(tmp_path)}, "--", sys.executable, "-c", orphan)
+    environ = {"SECATEUR_STATE_DIR": str(tmp_path), "TMPDIR": str(tmp_path)}
+    running = started(environ, "--", sys.executable, "-c", orphan)
     assert running.stdout and running.stdin
     assert int(running.stdout.readline()) == running.pid
     running.kill()
