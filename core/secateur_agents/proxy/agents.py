@@ -202,8 +202,7 @@ def _plan_gemini(environ: Mapping[str, str], home: Path) -> Plan:
 
     files = (folder / ".env", home / ".env")
     own = environ.get("GOOGLE_GEMINI_BASE_URL") or next(filter(None, map(_dotenv_base_url, files)), None)
-    asides = ("Gemini CLI takes no MCP server for one run: placeholders say which call brings a text back",)
-    return Plan("Gemini CLI", {"gemini": own or GEMINI}, prepare, ("GOOGLE_GEMINI_BASE_URL",), False, refusal, asides)
+    return Plan("Gemini CLI", {"gemini": own or GEMINI}, prepare, ("GOOGLE_GEMINI_BASE_URL",), refusal=refusal)
 
 
 def _plan_opencode(environ: Mapping[str, str], home: Path) -> Plan:

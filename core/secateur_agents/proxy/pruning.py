@@ -14,6 +14,7 @@ import zlib
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from operator import is_
 from typing import Any
 
 from secateur import Settings
@@ -84,7 +85,7 @@ class RequestPruner:
             if self._observe is not None:
                 with suppress(Exception):  # what is only shown must not change what is sent
                     self._observe(body, history, model, step)
-            if len(step.messages) == len(history) and all(map(_is, step.messages, history)):
+            if len(step.messages) == len(history) and all(map(is_, step.messages, history)):
                 return None
             return json.dumps({**body, key: step.messages}, separators=(",", ":"), allow_nan=False).encode()
         except _NotPrunedError as error:
@@ -102,10 +103,6 @@ class RequestPruner:
 
 class _NotPrunedError(Exception):
     """A request that is understood, and leaves as it came."""
-
-
-def _is(sent: Any, came: Any) -> bool:
-    return sent is came
 
 
 def _decompressed(data: bytes, encoding: str) -> bytes:
