@@ -11,7 +11,7 @@ from secateur.cli.main import _EPILOG
 from support.cli import secateur
 
 ROOT = Path(__file__).parent.parent
-OTHERS = ("src", "ci.log", "main", "latest")  # of the reader's own machine
+OTHERS = ("src", "ci.log", "main", "latest", "--follow")  # of the reader's own machine
 
 
 def examples():

@@ -93,6 +93,41 @@ def test_no_file_imports_one_that_imports_it():
     assert circle(graph) == []
 
 
+# What opens a connection to another machine, and what listens on this one.
+OPENS = (
+    "http.client",
+    "urllib.request",
+    "httpx",
+    "httpx2",
+    "requests",
+    "aiohttp.client",
+    "websockets",
+    "ftplib",
+    "smtplib",
+)
+LISTENS = ("socket", "socketserver", "uvicorn", "aiohttp", "textual_serve", "http.server", "asyncio.streams")
+
+
+def test_two_modules_open_connections_and_three_listen():
+    users: dict[tuple[str, ...], set[str]] = {OPENS: set(), LISTENS: set()}
+    for module, file in sources().items():
+        names = set()
+        for node in ast.walk(tree_of(file)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+            elif isinstance(node, ast.Attribute):
+                assert node.attr not in ("open_connection", "create_connection", "connect_tcp"), module
+        for kind, using in users.items():
+            if any(name == one or name.startswith(f"{one}.") for name in names for one in kind):
+                using.add(module)
+    proxy = "secateur_agents.proxy.server"
+    assert users[OPENS] == {"secateur.http", proxy}
+    assert users[LISTENS] - users[OPENS] == {"secateur_agents.mcp.http_server", "secateur_tui.serving"}
+    assert proxy in users[LISTENS], "only on 127.0.0.1"
+
+
 def test_a_circle_is_found_over_several_files_and_for_type_checkers_alone():
     modules = {"a", "a.b", "a.c", "a.d"}
     text = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import b\ndef late():\n    import a.c"

@@ -33,7 +33,7 @@ CONTRACT = {
 }
 
 
-MOST_NAMES = 112
+MOST_NAMES = 113
 
 
 @pytest.mark.parametrize("name", CONTRACT)

@@ -129,6 +129,7 @@ if TYPE_CHECKING:
     from secateur.sources.workspace_file import read_workspace as read_workspace
     from secateur.suggestions import suggestion as suggestion
     from secateur.system.processes import AWAITED as AWAITED
+    from secateur.system.processes import isolated_python as isolated_python
     from secateur.terminal import clip as clip
     from secateur.terminal import visible as visible
     from secateur.tokens import count_string_tokens as count_string_tokens
@@ -181,7 +182,7 @@ _NAMES = {
     "secateur.sources.named": "is_named",
     "secateur.sources.workspace_file": "is_workspace read_workspace",
     "secateur.suggestions": "suggestion",
-    "secateur.system.processes": "AWAITED",
+    "secateur.system.processes": "AWAITED isolated_python",
     "secateur.terminal": "clip visible",
     "secateur.tokens": "count_string_tokens count_tokens get_counter",
     "secateur.toml_values": "toml_value",

@@ -6,15 +6,14 @@
     live.recall("550ccfe33fea", lines="1-80")      # for a tool of the agent
 
 What leaves is a function of the history (`secateur.Fold`); what is remembered here makes it fast. If a step
-fails or takes too long, cutting stops: what the last finished cut left goes out with the later messages, or the
-unchanged history if there was no cut, and a warning says so.
+fails or needs too much work, cutting stops: what the last cut left goes out with the later messages, or the unchanged
+history if there was no cut, and a warning says so.
 """
 
 import copy
 import json
 import os
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +29,6 @@ from secateur_agents.store import OriginalStore, user_store
 
 T = TypeVar("T")
 
-MOST_SECONDS = 2.0  # most time for a step
 MOST_FOLDS = 128  # most folds that are remembered: the requests of a conversation, and those it may go back to
 
 # The overhead counts in steps of so many tokens, so that a word more in a tool's description changes nothing.
@@ -56,6 +54,8 @@ class Step:
     changed: tuple[Entry, ...] = ()  # messages that were changed or left out, by `messages[NUMBER]`, with the reason
     cache: CacheEffect = CacheEffect(None)
     warnings: tuple[Notice, ...] = ()
+    # Of the request with and without pruning, and what a cache holds of what was sent before; None: the step failed.
+    sizes: SavingsRecord | None = field(default=None, compare=False)
 
 
 @dataclass
@@ -65,17 +65,13 @@ class Live:
     Attributes:
         settings: None: the profile `recommended`.
         store: keeps what is taken out; placeholders name it. None: nothing is kept.
-        clock: a monotonic clock, in seconds.
-        seconds: the most time for a step.
-        failures: steps that failed or took too long.
+        failures: steps that failed or needed too much work.
         model: the model that is asked; the safe zone holds in its tokens, with `SAFETY_FACTORS` where its encoding is
             not built in.
     """
 
     settings: Settings | None = None
     store: OriginalStore | None = None
-    clock: Callable[[], float] = time.monotonic
-    seconds: float = MOST_SECONDS
     failures: int = 0
     model: str = ""
     _folds: OrderedDict[tuple[bytes, int], Fold] = field(default_factory=OrderedDict, repr=False)
@@ -92,42 +88,36 @@ class Live:
         fold, known = Fold(), list[bytes]()
         effect, warnings = CacheEffect(None), tuple[Notice, ...]()
         settings = self.settings or Settings(profile="recommended")
-
-        def progress(phase: str, done: int, total: int) -> None:
-            if self.clock() > until:
-                raise TimeoutError(f"it took longer than {self.seconds:g} s, {phase} {done:,} of {total:,}")
-
+        sizes: SavingsRecord | None = None
         with self._lock:
-            until = self.clock() + self.seconds
             try:
                 known = list(_digests(history))
                 fold = before = self._remembered(history, known, overhead)
                 recalls, model = self.store is not None, self.model
-                for after in fold.extend_to(
-                    history, settings, progress, overhead=overhead, recalls=recalls, model=model
-                ):
+                for after in fold.extend_to(history, settings, overhead=overhead, recalls=recalls, model=model):
                     if self.store is not None and after.originals:
                         self.store.keep(after.originals)  # before anything promises them
                     before, fold = fold, replace(after, originals={})
                     self._folds[known[after.count], overhead] = fold
             except Exception as error:  # an agent goes on, whatever is wrong here
                 self.failures += 1
-                fold = fold if fold.count else self._remembered(history, known, overhead, goes_on=False)
                 reason = error.message if isinstance(error, SecateurError) else f"{type(error).__name__}: {error}"
                 warnings = (Notice("not_pruned", f"Pruning stopped at this step: {reason}"),)
             else:
+                session, again = known[min(1, fold.count)].hex()[:12], fold is before
+                cached = (fold.whole, fold.tokens) if again else (before.whole, fold.cached_tokens(before))
+                is_cut = fold.cut is not None and not again
+                sizes = SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut)
+                self.failures += fold.exhausted
                 if self.store is not None:
-                    session, again = known[min(1, fold.count)].hex()[:12], fold is before
-                    cached = (fold.whole, fold.tokens) if again else (before.whole, fold.cached_tokens(before))
-                    is_cut = fold.cut is not None and not again
-                    self.store.savings.add(SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut))
+                    self.store.savings.add(sizes)
                 while len(self._folds) > MOST_FOLDS:
                     self._folds.popitem(last=False)
                 warnings = fold.notices
                 if (cut := fold.cut) is not None:
                     effect = CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
             changed = tuple(entry for _, entry in sorted(fold.changes.items()))
-            return Step(_messages(fold, history), changed, effect, warnings)
+            return Step(_messages(fold, history), changed, effect, warnings, sizes)
 
     def recall(self, digest: str, lines: str = "") -> str:
         """Returns what was taken out, or lines of it; a sentence where that is not possible."""
@@ -138,12 +128,11 @@ class Live:
         except SecateurError as error:
             return f"{error.message}; {error.hint}." if error.hint else f"{error.message}."
 
-    def _remembered(self, history: Sequence[Any], known: Sequence[bytes], overhead: int, goes_on: bool = True) -> Fold:
-        """Returns the longest remembered fold of a prefix of the history. With `goes_on`, only a fold that can be
-        extended to the whole history counts."""
+    def _remembered(self, history: Sequence[Any], known: Sequence[bytes], overhead: int) -> Fold:
+        """Returns the longest remembered fold of a prefix of the history that can be extended to the whole."""
         for digest in reversed(known):
             fold = self._folds.get((digest, overhead))
-            if fold is not None and (not goes_on or fold.goes_on(history)):
+            if fold is not None and fold.goes_on(history):
                 self._folds.move_to_end((digest, overhead))
                 return replace(fold, messages=tuple(_messages(fold, history[: fold.count])))
         return Fold()

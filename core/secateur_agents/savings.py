@@ -52,6 +52,7 @@ class SavingsFile:
         record = msgspec.structs.replace(record, session=record.session[:_SESSION_CHARS], at=int(self.clock()))
         path = self.folder / NAME
         with suppress(OSError, ValueError):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # the first requests have kept nothing yet
             file = os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY, 0o600)
             try:
                 os.write(file, msgspec.json.encode(record) + b"\n")

@@ -18,7 +18,7 @@ TEXT = "value = {number}\n" * 100
 @pytest.fixture
 def live(tmp_path: Path) -> Live:
     values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 3_000}
-    return Live(with_values(Settings(profile="recommended"), values), Store.at(tmp_path), seconds=600)
+    return Live(with_values(Settings(profile="recommended"), values), Store.at(tmp_path))
 
 
 def show(number: int) -> str:

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+from secateur.kinds.conversation import folds
 from secateur.model import Reason, State
 from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store
@@ -73,24 +75,21 @@ def test_a_shape_that_is_not_read_leaves_as_it_is_and_is_counted() -> None:
     assert Live(settings(10)).step([]).messages == []
 
 
-def test_a_step_that_takes_too_long_sends_the_last_cut_and_is_not_remembered() -> None:
-    times = iter([])
-    live = Live(settings(2_000), clock=lambda: next(times, 0.0))
-    messages = history(8)
-    cut = live.step(messages)
-    more = history(20)
-    times = iter([0.0, *[9.0] * 100])
+def test_over_its_bound_of_work_a_history_goes_on_from_the_last_cut_whoever_folds_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    messages, more = history(8), history(40)
+    cut = Live(settings(2_000)).step(messages)
+    *_, fold = folds.Fold().extend_to(messages, settings(2_000))
+    monkeypatch.setattr(folds, "MOST_WORK", fold.work + 1)
+    live = Live(settings(2_000))
+    assert live.step(messages) == cut and live.failures == 0
     late = live.step(more)
     assert late.messages == [*cut.messages, *more[len(messages) :]] and late.changed == cut.changed
-    assert live.failures == 1 and "longer than 2 s" in late.warnings[0].message
-    times = iter([])
-    assert live.step(more) == Live(settings(2_000), clock=lambda: 0.0).step(more)
-
-
-def test_with_nothing_remembered_a_late_step_sends_the_history() -> None:
-    times = iter([0.0])
-    messages = history(8)
-    assert Live(settings(2_000), clock=lambda: next(times, 9.0)).step(messages).messages == messages
+    assert live.failures == 1 and f"needs more than {fold.work + 1:,} tokens of work" in late.warnings[0].message
+    assert Live(settings(2_000)).step(more).messages == late.messages
+    monkeypatch.setattr(folds, "MOST_WORK", 10)
+    assert Live(settings(2_000)).step(more).messages == more
 
 
 def test_nothing_is_promised_that_cannot_be_kept(tmp_path: Path) -> None:

@@ -57,8 +57,10 @@ def test_damaged_lines_and_a_folder_that_cannot_be_written_cost_themselves(tmp_p
         file.write(b'\xff\n{"source": "no"}\n[[[[\n{"source": "run", "whole": "9"}\n')
     at(tmp_path).add(SavingsRecord("recall"))
     assert [record.source for record in at(tmp_path).read()] == ["run", "recall"]
-    at(tmp_path / "missing").add(SavingsRecord("run"))
-    assert at(tmp_path / "missing").read() == []
+    at(tmp_path / "missing" / "inner").add(SavingsRecord("run"))
+    at(tmp_path / NAME / "missing").add(SavingsRecord("run"))
+    assert [record.source for record in at(tmp_path / "missing" / "inner").read()] == ["run"]
+    assert at(tmp_path / NAME / "missing").read() == []
 
 
 def test_requests_are_priced_with_what_the_cache_holds() -> None:
@@ -77,7 +79,7 @@ def test_requests_are_priced_with_what_the_cache_holds() -> None:
 
 def test_live_records_every_request_as_it_was_sent(tmp_path: Path) -> None:
     values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 3_000}
-    live = Live(with_values(Settings(profile="recommended"), values), Store.at(tmp_path), seconds=600)
+    live = Live(with_values(Settings(profile="recommended"), values), Store.at(tmp_path))
     history: list[dict[str, Any]] = [{"role": "user", "content": "Look."}]
     for number in range(12):
         call = {"id": f"c{number}", "type": "function", "function": {"name": "show", "arguments": f'{{"n": {number}}}'}}

@@ -136,7 +136,7 @@ def replay(chat: Chat, send: Sender, zone: int, carried: bool, sums: Sums) -> No
 def live(zone: int, store: Store | None, **values: object) -> Sender:
     """`Live` as it is installed, but for the zone."""
     wanted = {f"conversation_prune.{key}": value for key, value in {**values, "safe_zone_tokens": zone}.items()}
-    pruner = Live(with_values(Settings(profile="recommended"), wanted), store, seconds=60)
+    pruner = Live(with_values(Settings(profile="recommended"), wanted), store)
     return lambda history, _zone: pruner.step(history).messages
 
 
@@ -298,7 +298,7 @@ def speed(folder: Path, tokens: int = 200_000) -> list[list[str]]:
                 settings = with_values(Settings(profile="recommended"), {"conversation_prune.safe_zone_tokens": zone})
                 nothing, following = list[float](), list[float]()
                 for _ in range(3):
-                    pruner = Live(settings, store, seconds=60)
+                    pruner = Live(settings, store)
                     begun = time.process_time()
                     pruner.step(history[:-40])
                     nothing.append(time.process_time() - begun)

@@ -24,7 +24,7 @@ def session(script: Sequence[agents.Step], tool: str = "Read") -> MeasuredTransc
 
 
 def test_the_ledger_is_what_live_did_at_each_request() -> None:
-    measured, live = session(SESSION), Live(SETTINGS, seconds=600)
+    measured, live = session(SESSION), Live(SETTINGS)
     messages = [message.raw for message in measured.transcript.messages if message.role != "aside"]
     ends = [
         number

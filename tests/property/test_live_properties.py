@@ -50,7 +50,7 @@ def test_each_step_is_valid_and_begins_as_the_one_before_unless_a_cut_is_made(
 ) -> None:
     history = api_conversation(form, seed)
     pinned = with_values(recommended(zone, strategy=strategy), {"pins": (f"messages[{pin}]",)})
-    given, live = copy.deepcopy(history), Live(pinned, seconds=600)
+    given, live = copy.deepcopy(history), Live(pinned)
     before: list[Any] = []
     for end in requests(history):
         step = live.step(history[:end])
@@ -72,12 +72,12 @@ def test_a_fresh_process_gives_the_same_bytes_after_rewinds_and_forks(
 ) -> None:
     messages = api_conversation(*history)
     other = api_conversation(history[0], history[1] + 1)
-    live = Live(recommended(zone), seconds=600)
+    live = Live(recommended(zone))
     for _ in range(ends.draw(st.integers(1, 8))):
         end = ends.draw(st.sampled_from(requests(messages)))
         fork = ends.draw(st.booleans())
         given = [*messages[:end], *(other if fork else [])]
-        fresh = Live(recommended(zone), seconds=600)
+        fresh = Live(recommended(zone))
         assert json.dumps(live.step(given).messages) == json.dumps(fresh.step(given).messages)
 
 
@@ -85,11 +85,11 @@ def test_a_fresh_process_gives_the_same_bytes_after_rewinds_and_forks(
 @given(history=HISTORIES, zone=st.sampled_from((0, 200)))
 def test_what_a_caller_does_to_the_messages_changes_no_later_step(history: tuple[str, int], zone: int) -> None:
     messages = api_conversation(*history)
-    live = Live(recommended(zone), seconds=600)
+    live = Live(recommended(zone))
     for end in requests(messages):
         given = copy.deepcopy(messages[:end])
         step = live.step(given)
-        assert step.messages == Live(recommended(zone), seconds=600).step(messages[:end]).messages
+        assert step.messages == Live(recommended(zone)).step(messages[:end]).messages
         for message in (*step.messages, *given):
             message.clear()
 
@@ -100,7 +100,7 @@ def test_what_a_placeholder_names_can_be_had_back(tmp_path_factory: Any, history
     import re
 
     messages = api_conversation(*history)
-    live = Live(recommended(zone), Store.at(tmp_path_factory.mktemp("store")), seconds=600)
+    live = Live(recommended(zone), Store.at(tmp_path_factory.mktemp("store")))
     for end in requests(messages):
         step = live.step(messages[:end])
         named = re.findall(r"recall ([0-9a-f]{12})", json.dumps(step.messages))

@@ -7,7 +7,10 @@ import pytest
 from inspector_kit import Inspector, Pace, assert_golden, bench_of, looked, press, running, settle
 from secateur.ledger import WRAPPER
 from secateur.settings import Settings, with_values
+from secateur_agents.proxy.pruning import RequestPruner
+from secateur_agents.proxy.record import Recorder
 from support import agent_sessions as agents
+from support.agent_requests import body, reads, settings
 from support.agent_sessions import SCRIPT, as_lines, compacted, said, tool, user
 
 SMALL = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 600})
@@ -82,6 +85,26 @@ async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> N
         text = "\n".join(await settle(app, "home", "down", "down", "i"))
         assert "Live: summarised, 270 -> 0 tokens before" in text and "request 4: it is among the oldest" in text
         assert_golden("conversation_live_120x60", await settle(app, "T"))
+
+
+async def test_what_secateur_with_sends_is_followed_with_the_ledger_that_was_decided() -> None:
+    record = Path("with-1-0.json").resolve()
+    recorder = Recorder(record.parent, 1)
+    pruner = RequestPruner(settings(2_000), None, recorder.observe)
+    for count in (2, 6, 8):
+        pruner.edit("/v1/messages", "", body(reads(count)))
+    recorder.close()
+    app = opened("with-1-0.json")
+    async with app.run_test(size=(120, 60)):
+        assert "Live: 1 cut in 3 requests, paid" in "\n".join(await settle(app))
+        again = Recorder(record.parent, 1)
+        after = RequestPruner(settings(2_000), None, again.observe)
+        for count in range(2, 16):
+            after.edit("/v1/messages", "", body(reads(count)))
+        again.close()
+        assert "Live: 3 cuts in 14 requests" in "\n".join(await looked(app))
+        text = "\n".join(await settle(app, "T"))
+        assert "before request 7: 2,053 -> 1,003 tokens" in text and "before request 14: " in text
 
 
 async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> None:

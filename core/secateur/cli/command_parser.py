@@ -115,8 +115,9 @@ class MixingParser(CommandParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does it, but words may come in several groups; a call for help is answered before they are
-        sorted."""
-        if self._mixing or not {"-h", "--help", "--"}.isdisjoint(args or ()):
+        sorted. Where the rest is another program's, nothing is mixed."""
+        rest = any(action.nargs == argparse.REMAINDER for action in self._actions)
+        if rest or self._mixing or not {"-h", "--help", "--"}.isdisjoint(args or ()):
             return super().parse_known_args(args, namespace)
         self._mixing = True
         try:

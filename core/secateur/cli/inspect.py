@@ -50,7 +50,10 @@ def arguments(parser: CommandParser) -> None:
     )
     kind_command.add_session(parser)
     parser.add_argument(
-        "--follow", action="store_true", help="look every second whether what was read has grown, and show what came"
+        "--follow",
+        action="store_true",
+        help="look every second whether what was read has grown, and show what came; without PATH, what a running"
+        " `secateur with` sends",
     )
     parser.add_argument(
         "--cases",
@@ -112,6 +115,10 @@ def run(options: CommandCall) -> int:
     known = registry.benches()
     workspace = options.workspace is not None
     options.path, options.workspace = options.workspace_or_path(), None
+    if options.follow and options.session is None and options.path == ".":
+        from secateur_agents.proxy.record import newest_record
+
+        options.session = kind_command.WITH if newest_record(os.environ, running=True) is not None else None
     if options.session is not None:
         options.path = kind_command.path_of_session(options, "" if options.path == "." else options.path)
         options.bench = options.bench or next(name for name in known if registry.get_kind(name).inputs[0].sessions)

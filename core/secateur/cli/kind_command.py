@@ -15,7 +15,7 @@ from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
-from secateur.errors import UsageError
+from secateur.errors import SecateurError, UsageError
 from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome
 from secateur.kinds.run import DROPPED, EXPLAIN, WHY, carry_out, check_format
 from secateur.output_files import refuse_missing_folder, write_folder, write_output
@@ -208,12 +208,16 @@ class Heard:
         return self.data
 
 
+WITH = "with"  # the id of the newest record of `secateur with`
+
+
 def add_session(parser: CommandParser) -> None:
     """Adds the flag that names a session of a coding agent."""
     session = parser.add_argument(
         "--session",
         metavar="ID",
-        help="a session of a coding agent on this machine: latest, or an id that `secateur sessions` lists",
+        help="a session of a coding agent on this machine: latest, an id that `secateur sessions` lists, or with: what"
+        " `secateur with` sends now, or sent last",
     )
     completed_by(session, _session_ids)
 
@@ -225,7 +229,7 @@ def _session_ids(_prefix: str) -> Mapping[str, str]:
     titles = {
         session.id: completers.short(TITLES[session.agent]) for session in sessions if completers.is_plain(session.id)
     }
-    return {LATEST: "the newest", **titles}
+    return {LATEST: "the newest", WITH: "of secateur with", **titles}
 
 
 def path_of_session(options: CommandCall, path: str) -> str:
@@ -241,6 +245,13 @@ def path_of_session(options: CommandCall, path: str) -> str:
         return path
     if path:
         raise UsageError("--session does not go with a path", hint="leave one of the two out")
+    if options.session == WITH:
+        from secateur_agents.proxy.record import newest_record
+
+        record = newest_record(os.environ, running=True) or newest_record(os.environ, running=False)
+        if record is None:
+            raise SecateurError("secateur with has recorded nothing", hint="see docs/with.md", code="NO_SESSION")
+        return str(record)
     from secateur_agents.sessions.places import choose_session, find_sessions, known_places
 
     places = known_places(os.environ)

@@ -65,6 +65,7 @@ COMMANDS = {
     "demo": "watch a recorded session: what is dropped, why, and what keeps it",
     "mcp": "serve coding agents by the Model Context Protocol: search, expand, prune, explain, review, recall",
     "run": "run a command, print what is worth reading of its output, and keep the whole",
+    "with": "run a coding agent whose requests are pruned on their way to its model provider",
     "recall": "give back what was taken out of a conversation, by the digest that stands in its place",
     "saved": "what pruning took out: requests, cuts, tokens, price, by session",
     "sessions": "sessions of coding agents on this machine: what fills them, and how much of it is dead weight",

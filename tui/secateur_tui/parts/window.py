@@ -79,12 +79,15 @@ class FilledWindow(ScreenPart):
         return same and (self._in_sight or self.bench.page != PAGE)
 
     def _decide_later(self) -> None:
+        from secateur.kinds.conversation.folds import recorded_ledger
         from secateur.kinds.conversation.session_facts import session_facts
 
         wanted = self._wanted
         if self._is_following and self.jobs.waits(_REST):
             return  # a session that grows faster than it rests is decided on all the same
-        if wanted is not None and not self._is_decided_for(wanted) and session_facts(wanted[0]) is not None:
+        if wanted is None or self._is_decided_for(wanted):
+            return
+        if session_facts(wanted[0]) is not None or recorded_ledger(wanted[0]) is not None:
             self.jobs.after(_REST, max(self.app.pace.rest, REST_OF_LEDGERS * self._took), self._decide)
 
     def _decide(self) -> None:
@@ -150,7 +153,7 @@ class FilledWindow(ScreenPart):
         drawn = zip(content_rows(shares, total), shares, strict=True)
         rows = ((*row[:3], f"{share.dead:,}" if share.dead else "", *row[3:]) for row, share in drawn)
         lines += _table([titles, *rows], cells)
-        if facts is None:
+        if facts is None and self._live is None:
             return lines
         if self._cuts:
             titles = "strategy", "tokens", "saved", "pays after", "read again", "results", "first changed"

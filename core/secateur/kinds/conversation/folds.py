@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
-from msgspec import structs
+from msgspec import ValidationError, convert, structs
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import (
@@ -46,8 +46,14 @@ from secateur.progress import Progress, unreported
 from secateur.render.page import count_noun
 from secateur.settings import Settings, with_values
 from secateur.tokens import Counter, counter_for, get_counter
+from secateur.version import __version__
 
 ASSISTANT = "assistant"
+
+# Most tokens that the folds of one history read: each new message once, what stood before each cut, and the history
+# before each note that a read is unchanged. A history of 1.5 million tokens under a zone of 30,000 needs 7 million, and
+# 10 s of the processor where nothing of it is remembered.
+MOST_WORK = 20_000_000
 
 LEAST_ROOM = 0.1  # share of the safe zone that has to come before the next cut, where a cut could not make room
 
@@ -62,11 +68,17 @@ class Fold:
     tokens: int = 0  # of what leaves
     whole: int = 0  # tokens of the history as it came
     limit: int = 0  # tokens beyond which the next cut is made
+    work: int = 0  # tokens that were read so far, of MOST_WORK
     speaker: str = ""  # role of the last message that somebody said
     changes: Mapping[int, Entry] = field(default_factory=dict)  # by number: what does not leave as it came
     cut: CacheShape | None = None  # what a prompt cache reads again, where a cut was made at this request
     originals: Mapping[str, str] = field(default_factory=dict)  # what this cut took out, by digest
     notices: tuple[Notice, ...] = ()  # about this cut
+
+    @property
+    def exhausted(self) -> bool:
+        """Tells whether nothing further is cut, because the work so far reached `MOST_WORK`."""
+        return self.work >= MOST_WORK
 
     def is_own(self, number: int) -> bool:
         """Tells whether a message that leaves is that of the history with this number, as it came."""
@@ -121,23 +133,28 @@ class Fold:
         tokens = _tokens_of(new, counter, progress)
         for stop, speaker in _requests(new, fold.speaker):
             progress("folding", stop, len(new))
+            added = sum(tokens[begin - first : stop])
             fold = replace(
                 fold,
                 count=first + stop,
                 messages=(*fold.messages, *history[begin : first + stop]),
                 numbers=(*fold.numbers, *range(begin, first + stop)),
-                tokens=fold.tokens + sum(tokens[begin - first : stop]),
-                whole=fold.whole + sum(tokens[begin - first : stop]),
+                tokens=fold.tokens + added,
+                whole=fold.whole + added,
+                work=fold.work + added,
                 speaker=speaker,
                 cut=None,
                 originals={},
                 notices=(),
             )
             for number in range(begin, first + stop):
-                if any(is_unchanged_note(part) for _, part in new[number - first].results):
-                    fold = _with_renewed(fold, history, number, counter)
-            if fold.tokens > fold.limit:
-                fold = _cut(fold, settings, counter, progress, recalls)
+                if not fold.exhausted and any(is_unchanged_note(part) for _, part in new[number - first].results):
+                    fold = replace(_with_renewed(fold, history, number, counter), work=fold.work + fold.whole)
+            if fold.exhausted:
+                message = f"Pruning stopped: the conversation needs more than {MOST_WORK:,} tokens of work."
+                fold = replace(fold, notices=(Notice("not_pruned", message),))
+            elif fold.tokens > fold.limit:
+                fold = _cut(replace(fold, work=fold.work + fold.tokens), settings, counter, progress, recalls)
             begin = first + stop
             yield fold
 
@@ -260,10 +277,29 @@ class LiveLedger:
     recalls: int  # calls of the tool that gives texts back
 
 
+def recorded_ledger(measured: MeasuredTranscript) -> LiveLedger | None:
+    """Returns the ledger that stands in a record of `secateur with`; None if this is not one, or of another version,
+    where other numbers stand for the reasons."""
+    written = (measured.transcript.container or {}).get("secateur_with")
+    if not isinstance(written, dict) or written.get("version") != __version__:
+        return None
+    try:
+        return replace(convert(written.get("ledger"), LiveLedger), recalls=_recalls(measured.transcript.messages))
+    except ValidationError:  # somebody else wrote it
+        return None
+
+
+def _recalls(messages: Sequence[Message]) -> int:
+    return sum(part.tool.rpartition("__")[2] == RECALL for message in messages for part in message.calls)
+
+
 def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Progress = unreported) -> LiveLedger:
     """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools, under the
     settings of the profile `recommended`, which may be changed; under another profile with its cuts, and the safe zone
-    and the tools of these settings. Raises SecateurError: a cut is due, and no message can be read."""
+    and the tools of these settings. Of a record of `secateur with` it is what was decided then. Raises SecateurError: a
+    cut is due, and no message can be read."""
+    if (recorded := recorded_ledger(measured)) is not None:
+        return recorded
     if settings.profile != PROFILE:
         rules = {f"conversation_prune.{key}": getattr(settings.conversation_prune, key) for key in _OF_SESSION}
         settings = with_values(Settings(profile=PROFILE), {**rules, "tokens.counter": settings.tokens.counter})
@@ -289,8 +325,7 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
                 LiveCut(requests, whole_request, fold.tokens, fold.cut.reread_tokens, fold.cut.pays_after, entries)
             )
         before = fold
-    calls = (part for number in sent for part in messages[number].calls)
-    recalls = sum(part.tool.rpartition("__")[2] == RECALL for part in calls)
+    recalls = _recalls([messages[number] for number in sent])
     return LiveLedger(requests, tuple(cuts), not_sent, paid / whole if whole else None, recalls)
 
 

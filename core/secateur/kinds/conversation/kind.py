@@ -23,6 +23,7 @@ from secateur.kinds.conversation.decisions import (
     Statistics,
     measure_for_model,
 )
+from secateur.kinds.conversation.folds import describe_cut, describe_ledger, recorded_ledger
 from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
 from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind
@@ -256,6 +257,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         if pruned.measured is not None:
             lines, further = session_page(pruned.measured, outcome.settings)
             head[3:3], sections = lines, [*sections, *further]
+            if (sent := recorded_ledger(pruned.measured)) is not None:
+                head.append(("sent", f"by secateur with: {describe_ledger(sent)}"))
+                sections.append(Section([describe_cut(cut) for cut in sent.cuts]))
         return Page(head, sections, outcome.warnings, pruned.report.calls)
 
     def describe(self, outcome: Outcome[Pruned], index: int) -> EntryDescription:
