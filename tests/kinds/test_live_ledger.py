@@ -1,9 +1,11 @@
 """The ledger of pruning request by request over a session."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import pytest
 from secateur.kinds.conversation.decisions import MeasuredTranscript, measure
-from secateur.kinds.conversation.folds import describe_cut, describe_ledger, find_cut, live_ledger
+from secateur.kinds.conversation.folds import Fold, describe_cut, describe_ledger, find_cut, live_ledger
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
@@ -59,3 +61,23 @@ def test_a_ledger_and_its_cuts_are_told_with_their_reasons() -> None:
 def test_under_another_profile_live_cuts_as_recommended_with_the_safe_zone_of_the_session() -> None:
     settings = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 1_200, "tokens.counter": "chars4"})
     assert live_ledger(session(SESSION), settings) == live_ledger(session(SESSION), SETTINGS)
+
+
+def growing(results: int, words: int) -> list[dict[str, Any]]:
+    history: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
+    for number in range(results):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "read", "arguments": f'{{"n": {number}}}'}}
+        history.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        history.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"w{number} " * words})
+    return history
+
+
+@pytest.mark.parametrize(("model", "window"), [("", 200_000), ("gpt-4", 8_192)])
+def test_results_near_the_zone_wait_until_a_cut_pays_or_the_window_is_full(model: str, window: int) -> None:
+    zone = 3_000
+    settings = with_values(Settings(profile="recommended"), {"conversation_prune.safe_zone_tokens": zone})
+    folds = list(Fold().extend_to(growing(30, 1_000), settings, model=model, counter=get_counter("chars4")))
+    assert folds[-1].paid < 0.8 * folds[-1].unpruned
+    assert sum(fold.cut is not None for fold in folds) < 12
+    above = [fold.tokens for fold in folds if fold.cut is None and fold.tokens > zone]
+    assert len(above) > 12 and max(above) <= window

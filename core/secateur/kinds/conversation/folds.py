@@ -6,7 +6,8 @@
 A fold depends on the history and the settings alone. Whoever folds the same history gets the same bytes, from nothing
 or from an earlier fold, so nothing has to be remembered but for speed. A request was sent wherever an
 assistant answers, and at the end. While the messages fit the safe zone, those that leave are those that left before
-and the new ones: a prompt cache holds. Where they do not, they are cut once, as `[conversation_prune]` says.
+and the new ones: a prompt cache holds. Where they do not, they are cut once, as `[conversation_prune]` says, as soon as
+a cut saves its price until the likely next one. Until then requests go whole, as far as the model's window has room.
 
     ledger = live_ledger(measured, settings)      # of what is sent now, since the last compaction
     ledger.requests, ledger.not_sent, ledger.paid_share, ledger.recalls
@@ -41,6 +42,7 @@ from secateur.kinds.conversation.placeholders import file_accesses, is_unchanged
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
+from secateur.kinds.envelope.envelope import window_of
 from secateur.model import Entry, Notice, Reason, State
 from secateur.progress import Progress, unreported
 from secateur.render.page import count_noun
@@ -55,6 +57,9 @@ ASSISTANT = "assistant"
 # 10 s of the processor where nothing of it is remembered.
 MOST_WORK = 20_000_000
 
+# Tokens of the window of a model that is not known, and the share of a window that a history may fill: beside it stand
+# the system prompt, the tools and the answer.
+USUAL_WINDOW, FILLED = 200_000, 0.7
 LEAST_ROOM = 0.1  # share of the safe zone that has to come before the next cut, where a cut could not make room
 
 
@@ -74,6 +79,11 @@ class Fold:
     cut: CacheShape | None = None  # what a prompt cache reads again, where a cut was made at this request
     originals: Mapping[str, str] = field(default_factory=dict)  # what this cut took out, by digest
     notices: tuple[Notice, ...] = ()  # about this cut
+    requests: int = 0  # so far
+    opening: int = 0  # tokens of the first one
+    paid: float = 0  # the price of all
+    unpruned: float = 0  # their price without pruning
+    last: tuple[int, int] | None = None  # of the last cut: tokens that it left, and those that were read again
 
     @property
     def exhausted(self) -> bool:
@@ -93,6 +103,13 @@ class Fold:
     def price(tokens: int, cached: int) -> float:
         """Returns the price of a request, of whose tokens so many are in the cache, in ordinary tokens."""
         return cached * CACHE_READ_PRICE + (tokens - cached) * CACHE_WRITE_PRICE
+
+    def pays(self, target: int, reread: int) -> bool:
+        """Tells whether a cut to `target` tokens, of which `reread` are read again, saves that price until the next
+        one, which is due when a history that grows as this one does is as long again."""
+        growth = (self.whole - self.opening) / max(1, self.requests - 1)
+        price = (CACHE_WRITE_PRICE - CACHE_READ_PRICE) * reread
+        return max(0, self.tokens - target) ** 2 * CACHE_READ_PRICE >= growth * price
 
     def goes_on(self, history: Sequence[Any]) -> bool:
         """Tells whether a fold of this history, which begins as this one does, has this one on its way."""
@@ -128,11 +145,13 @@ class Fold:
         zone = structs.replace(zone, safe_zone_tokens=max(0, zone.safe_zone_tokens - overhead))
         settings = structs.replace(settings, conversation_prune=zone)
         fold = self if self.count else Fold(limit=zone.safe_zone_tokens)
+        wall = FILLED * (window_of(model, settings.context_budget.windows) or USUAL_WINDOW) - overhead
         first = begin = fold.count
         new = [_message_of(raw) for raw in history[first:]]
         tokens = _tokens_of(new, counter, progress)
         for stop, speaker in _requests(new, fold.speaker):
             progress("folding", stop, len(new))
+            before = fold
             added = sum(tokens[begin - first : stop])
             fold = replace(
                 fold,
@@ -142,6 +161,8 @@ class Fold:
                 tokens=fold.tokens + added,
                 whole=fold.whole + added,
                 work=fold.work + added,
+                requests=fold.requests + 1,
+                opening=fold.opening or added,
                 speaker=speaker,
                 cut=None,
                 originals={},
@@ -150,11 +171,15 @@ class Fold:
             for number in range(begin, first + stop):
                 if not fold.exhausted and any(is_unchanged_note(part) for _, part in new[number - first].results):
                     fold = replace(_with_renewed(fold, history, number, counter), work=fold.work + fold.whole)
+            target, reread = fold.last or (int(zone.safe_zone_tokens * zone.cut_to),) * 2
             if fold.exhausted:
                 message = f"Pruning stopped: the conversation needs more than {MOST_WORK:,} tokens of work."
                 fold = replace(fold, notices=(Notice("not_pruned", message),))
-            elif fold.tokens > fold.limit:
+            elif fold.tokens > fold.limit and (fold.tokens > wall or fold.pays(target, reread)):
                 fold = _cut(replace(fold, work=fold.work + fold.tokens), settings, counter, progress, recalls)
+            paid = Fold.price(fold.tokens, fold.cached_tokens(before))
+            unpruned = Fold.price(fold.whole, before.whole)
+            fold = replace(fold, paid=before.paid + paid, unpruned=before.unpruned + unpruned)
             begin = first + stop
             yield fold
 
@@ -211,6 +236,7 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
         limit=int(limit),
         changes=changes,
         cut=structs.replace(pruned.cache, first_changed=first),
+        last=(after, pruned.cache.reread_tokens),
         originals=pruned.originals,
         notices=tuple(notice for notice in pruned.warnings if notice.code == FEW_WORDS_KEPT),
     )
@@ -272,6 +298,7 @@ class LiveLedger:
 
     requests: int
     cuts: tuple[LiveCut, ...]
+    waiting: int  # requests above the safe zone that went whole, because a cut did not pay yet
     not_sent: int  # tokens, over all requests
     paid_share: float | None  # price with a prompt cache, as a share of not pruning; None without a price
     recalls: int  # calls of the tool that gives texts back
@@ -305,14 +332,13 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
         settings = with_values(Settings(profile=PROFILE), {**rules, "tokens.counter": settings.tokens.counter})
     messages = measured.transcript.messages
     sent = [number for number, message in enumerate(messages) if message.role != ASIDE]
-    before, cuts, requests, not_sent, paid, whole = Fold(), list[LiveCut](), 0, 0, 0.0, 0.0
+    before, cuts, requests, waiting, not_sent = Fold(), list[LiveCut](), 0, 0, 0
     raws, head = [messages[number].raw for number in sent], measured.head
     folds = before.extend_to(raws, settings, progress, overhead=head, counter=measured.counter)
     for fold in folds:
         requests += 1
         not_sent += fold.whole - fold.tokens
-        paid += Fold.price(fold.tokens, fold.cached_tokens(before))
-        whole += Fold.price(fold.whole, before.whole)
+        waiting += fold.cut is None and fold.tokens + head > settings.conversation_prune.safe_zone_tokens
         if fold.cut is not None:
             changes = sorted(fold.changes.items(), key=itemgetter(0))
             entries = tuple(
@@ -326,7 +352,8 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
             )
         before = fold
     recalls = _recalls([messages[number] for number in sent])
-    return LiveLedger(requests, tuple(cuts), not_sent, paid / whole if whole else None, recalls)
+    share = before.paid / before.unpruned if before.unpruned else None
+    return LiveLedger(requests, tuple(cuts), waiting, not_sent, share, recalls)
 
 
 def describe_ledger(ledger: LiveLedger) -> str:
@@ -334,7 +361,8 @@ def describe_ledger(ledger: LiveLedger) -> str:
     paid = f", paid {ledger.paid_share:.0%}" if ledger.paid_share is not None else ""
     recalls = f", {count_noun(ledger.recalls, 'recall')}" if ledger.recalls else ""
     counts = f"{count_noun(len(ledger.cuts), 'cut')} in {count_noun(ledger.requests, 'request')}"
-    return f"{counts}{paid}, {ledger.not_sent:,} tokens not sent{recalls}"
+    waiting = f", {ledger.waiting:,} above the safe zone until a cut pays" if ledger.waiting else ""
+    return f"{counts}{waiting}{paid}, {ledger.not_sent:,} tokens not sent{recalls}"
 
 
 def describe_cut(cut: LiveCut) -> str:
