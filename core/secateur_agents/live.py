@@ -107,7 +107,7 @@ class Live:
                 session, again = known[min(1, fold.count)].hex()[:12], fold is before
                 cached = (fold.whole, fold.tokens) if again else (before.whole, fold.cached_tokens(before))
                 is_cut = fold.cut is not None and not again
-                sizes = SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut)
+                sizes = SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut, fold.waiting)
                 self.failures += fold.exhausted
                 if self.store is not None:
                     self.store.savings.add(sizes)

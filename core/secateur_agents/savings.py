@@ -37,6 +37,7 @@ class SavingsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     whole_cached: int = 0  # of these, what the request before had sent
     sent_cached: int = 0
     cut: bool = False
+    waiting: bool = False  # above the safe zone, because a cut did not pay yet
     at: int = 0  # seconds since 1970
 
 

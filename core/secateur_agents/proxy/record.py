@@ -41,6 +41,7 @@ _PROMPTS = ("system", "instructions", "systemInstruction", "system_instruction")
 class _Conversation:
     path: Path
     requests: int = 0
+    waiting: int = 0
     not_sent: int = 0
     paid: float = 0.0
     whole: float = 0.0
@@ -50,6 +51,7 @@ class _Conversation:
     def add(self, step: Step, sizes: SavingsRecord) -> dict[str, Any]:
         """Returns the ledger, with this request, in the shape that `recorded_ledger` of the engine reads."""
         self.requests += 1
+        self.waiting += sizes.waiting
         self.not_sent += sizes.whole - sizes.sent
         self.paid += Fold.price(sizes.sent, sizes.sent_cached)
         self.whole += Fold.price(sizes.whole, sizes.whole_cached)
@@ -60,8 +62,8 @@ class _Conversation:
             self.cuts.append(cut | {"entries": [entry for entry in step.changed if known.get(entry.id) != entry]})
         self.changed = step.changed
         share = self.paid / self.whole if self.whole else None
-        ledger = {"requests": self.requests, "cuts": self.cuts, "not_sent": self.not_sent, "paid_share": share}
-        return {"version": __version__, "ledger": msgspec.to_builtins({**ledger, "recalls": 0})}
+        ledger = {"requests": self.requests, "cuts": self.cuts, "waiting": self.waiting, "not_sent": self.not_sent}
+        return {"version": __version__, "ledger": msgspec.to_builtins({**ledger, "paid_share": share, "recalls": 0})}
 
 
 class Recorder:

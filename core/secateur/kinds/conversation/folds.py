@@ -79,6 +79,7 @@ class Fold:
     cut: CacheShape | None = None  # what a prompt cache reads again, where a cut was made at this request
     originals: Mapping[str, str] = field(default_factory=dict)  # what this cut took out, by digest
     notices: tuple[Notice, ...] = ()  # about this cut
+    waiting: bool = False  # larger than the safe zone, and a cut does not pay yet
     requests: int = 0  # so far
     opening: int = 0  # tokens of the first one
     paid: float = 0  # the price of all
@@ -179,7 +180,8 @@ class Fold:
                 fold = _cut(replace(fold, work=fold.work + fold.tokens), settings, counter, progress, recalls)
             paid = Fold.price(fold.tokens, fold.cached_tokens(before))
             unpruned = Fold.price(fold.whole, before.whole)
-            fold = replace(fold, paid=before.paid + paid, unpruned=before.unpruned + unpruned)
+            waits = fold.cut is None and fold.tokens > zone.safe_zone_tokens
+            fold = replace(fold, waiting=waits, paid=before.paid + paid, unpruned=before.unpruned + unpruned)
             begin = first + stop
             yield fold
 
@@ -338,7 +340,7 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
     for fold in folds:
         requests += 1
         not_sent += fold.whole - fold.tokens
-        waiting += fold.cut is None and fold.tokens + head > settings.conversation_prune.safe_zone_tokens
+        waiting += fold.waiting
         if fold.cut is not None:
             changes = sorted(fold.changes.items(), key=itemgetter(0))
             entries = tuple(
