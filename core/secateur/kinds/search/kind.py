@@ -170,9 +170,6 @@ REST = "note: the same search without --partial reads the rest, once; what was r
 AS_XML = "note: decided and counted as XML; text, JSON and Markdown are decided for the Markdown pack, which costs less"
 
 
-_ANSWERS = "answers"  # in `Environment.found`: the result cache keeps the answer, so it need not keep the pool
-
-
 class SearchAnswers:
     """Finished answers to the query of a command, and the engine that finds another one. See `KeptAnswers`."""
 
@@ -187,9 +184,8 @@ class SearchAnswers:
     def find(self, *, verbose: bool) -> Delivery | None:
         if self._inputs["partial"]:
             return None
-        environment, use_cache = self._environment, not self._inputs["no_cache"]
-        environment.found[_ANSWERS] = True
-        self._results = self._engine.results(use_cache=use_cache, progress=environment.progress)
+        progress = self._environment.progress
+        self._results = self._engine.results(use_cache=not self._inputs["no_cache"], progress=progress)
         answer = self._results.answer(self._query, self._loaded.settings, self._form)
         return self._deliver(answer, verbose=verbose) if answer is not None else None
 
@@ -360,10 +356,10 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             return RetrievedPool(shared[key], pool, True)
         engine = opened or open_engine(inputs, settings, environment)
         try:
-            tell, use_cache = environment.progress, not inputs["no_cache"] and _ANSWERS not in environment.found
+            tell = environment.progress
             pool = engine.retrieve_partial(query, settings, format=form, progress=tell) if inputs["partial"] else None
             if pool is None:
-                pool = engine.retrieve(query, settings, format=form, use_cache=use_cache, progress=tell)
+                pool = engine.retrieve(query, settings, format=form, use_cache=not inputs["no_cache"], progress=tell)
         except BaseException:
             if opened is None:
                 engine.close()
