@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from secateur.directories import config_dir
-from secateur.errors import SecateurError
 from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
@@ -213,36 +211,10 @@ class SearchAnswers:
         code = LOW if self._inputs["fail_on_low"] and answer.low else 0
         if partial:
             return Delivery(answer.text, said=(*messages, REST), exit_code=code)
-        told = advice(self._query, engine, self._inputs, self._loaded, self._environment)
-        return Delivery(answer.text, said=tuple(messages), exit_code=code, advice=told)
+        return Delivery(answer.text, said=tuple(messages), exit_code=code)
 
     def close(self) -> None:
         self._engine.close()
-
-
-# The name under which it is remembered that the comparison with the recommended profile was shown.
-FIRST_ANSWER = "first answer"
-
-
-def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
-    """Returns lines about what the recommended profile keeps, once for each repository, if the user chose no
-    profile."""
-    if not environment.advises or "profile" in loaded.origins:
-        return ()
-    from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
-    from secateur.remembered.store import first_time
-
-    if not first_time(config_dir(environment.environ), environment.folder_of(inputs["path"]), FIRST_ANSWER):
-        return ()
-    try:
-        comparison = first_answer(engine, query, loaded.settings, environment.form)
-    except SecateurError:  # the user has the answer; only the comparison is missing
-        return ()
-    how = f"--profile {RECOMMENDED} asks so; secateur config --adopt {RECOMMENDED} makes it your default"
-    sentence = comparison.sentence() if comparison is not None else ""
-    if comparison is not None and sentence and not comparison.others:
-        return (f"note: {sentence} (said once)",)
-    return (f"note: {sentence}", f"      {how} (said once)") if sentence else ()
 
 
 _WORKSPACE = re.compile(r"^repositories\s*=", re.MULTILINE)
