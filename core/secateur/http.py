@@ -1,4 +1,4 @@
-"""Requests to servers that a user configured, for models and embeddings: the only module that opens a connection.
+"""Requests to the server that a user configured for a language model: the only module that opens a connection.
 
     server = server_at(settings.base_url, key_from(environ, settings.api_key_env, "llm", LlmError), "llm", ConfigError)
     with Client(server, "/v1/chat/completions", timeout=60, most_bytes=1 << 24) as client:
