@@ -41,7 +41,7 @@ from secateur.render.layouts import pack_format, render_message, render_pack
 from secateur.render.search_json import SearchOutput, count_pack, json_report
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.named_symbols import FirstFiles, IndexedSymbol, find_symbol
-from secateur.retrieval.results import Preferences, Results, preferences_of
+from secateur.retrieval.results import Preferences, Results, is_fleeting, preferences_of
 from secateur.selection import select
 from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, condense_notices
@@ -149,6 +149,11 @@ class Engine:
         self._clock, self._given = clock, condense_notices(notices)
         self._index, self._models = open_index(reopen, self._cache_dir), Models(environ)
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
+        self._last: tuple[str, float, Pool | None] = (
+            "",
+            0.0,
+            None,
+        )  # key of the last pool, the end of its time, the pool
         self._recorded: RecordedState | None = None  # the state that `results` looked up
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
 
@@ -260,14 +265,19 @@ class Engine:
         progress: Progress | None = None,
         refresh: bool = True,
     ) -> Pool:
-        """Refreshes the index and finds the candidates, or takes them from the result cache (SC-GRAG-005); slow.
+        """Refreshes the index and finds the candidates; slow. Gives the last pool again where the same was asked within
+        `graph_rag.cache_ttl`, unless without `use_cache` (SC-GRAG-005).
         `format` is the pack's, for which costs are bound. Without `refresh` only the first call looks at the source."""
         settings, shape = settings or self.settings, pack_format(format)
         with self._turn:
             status = self.refresh(progress, settings) if refresh or not self._index.status else self._index.status
-            results = self._results(settings, status.snapshot, use_cache)
-            pool = results.pool(query, settings, shape)
-            pool = pool or results.keep_pool(query, settings, shape, self._found(query, settings, shape))
+            key = self._results(settings, status.snapshot, False).pool_key(query, settings, shape)
+            last, end, pool = self._last
+            if not use_cache or last != key or not 0 < end - self._clock() <= settings.graph_rag.cache_ttl:
+                pool = self._found(query, settings, shape)
+                last = "" if is_fleeting(pool.warnings) else key
+                self._last = last, self._clock() + settings.graph_rag.cache_ttl, pool
+            assert pool is not None
             self._snapshots[pool] = self._current()
             return pool
 

@@ -70,7 +70,7 @@ def test_the_answer_is_that_of_one_folder_with_the_same_files(folder: Path, prof
 
 def test_explained_answers_and_packs_are_given_too(folder: Path) -> None:
     answer = asked(folder, "--explain")
-    assert {node["symbol_id"].partition("/")[0] for node in answer["walk"]["nodes"]} == {"shop", "till"}
+    assert {item["file_path"].partition("/")[0] for item in answer["candidates"]} == {"shop", "till"}
     assert all("what_if" in item for item in answer["candidates"])
     pack = secateur("search", QUERY, "--workspace", folder / "workspace.toml", "--format", "markdown")
     assert pack.code == 0

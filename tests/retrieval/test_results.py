@@ -3,19 +3,15 @@ calls (SC-GRAG-005)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 from secateur import Engine, Settings
 from secateur.model import Pool
-from secateur.retrieval.results import pool_from_text, pool_to_text
 from secateur.settings import with_values
-from support.pools import Row, pool_of
 from support.repos import QUERY, SHOP, write
 
 
@@ -44,7 +40,7 @@ def same(one: Pool, other: Pool) -> bool:
 
 
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
-def test_another_engine_finds_what_was_found(shop: Path, tmp_path: Path, profile: str) -> None:
+def test_the_same_question_finds_nothing_anew(shop: Path, tmp_path: Path, profile: str) -> None:
     settings = (
         Settings()
         if profile == "spec"
@@ -53,18 +49,12 @@ def test_another_engine_finds_what_was_found(shop: Path, tmp_path: Path, profile
     with Engine.open(shop, settings, cache_dir=tmp_path / "cache") as engine:
         first = engine.search(QUERY)
         assert engine.retrievals == 1
-        assert engine.search(QUERY).pool is not first.pool
-        assert engine.retrieve(QUERY) is not first.pool
+        assert engine.search(QUERY).pool is first.pool
+        assert engine.retrieve(QUERY) is first.pool
         assert engine.retrievals == 1
         fresh = engine.retrieve(QUERY, use_cache=False)
         assert engine.retrievals == 2
         assert same(fresh, first.pool)
-    with Engine.open(shop, settings, cache_dir=tmp_path / "cache") as other:
-        again = other.search(QUERY)
-        assert other.retrievals == 0
-        assert same(again.pool, first.pool)
-        assert other.render(again) == engine.render(first)
-        assert other.report(again, explain=True) == engine.report(first, explain=True)
 
 
 @pytest.mark.parametrize(
@@ -104,22 +94,3 @@ def test_an_edit_another_format_and_the_end_of_its_time_find_again(shop: Path, t
             assert engine.retrievals == number
         engine.search(QUERY, format="xml")
         assert engine.retrievals == len(steps) + 1
-
-
-def test_a_pool_comes_back_as_it_was() -> None:
-    pool = replace(
-        pool_of([Row("a", 10, 0.1 + 0.2), Row("b", 20)]),
-        facts={"terms": {"订单": 3}},
-        parts={"relevance": {"lexical": np.array([0.1, 0.2])}},
-    )
-    text = pool_to_text(pool)
-    assert text is not None
-    assert same(pool_from_text(text), pool)
-    json.loads(text)
-    assert pool_to_text(pool_of([])) is not None
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"query": 1}'])
-def test_what_is_no_pool_is_refused(text: str) -> None:
-    with pytest.raises((ValueError, KeyError, TypeError)):
-        pool_from_text(text)

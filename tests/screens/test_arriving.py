@@ -77,7 +77,7 @@ async def test_the_first_answer_offers_recommended_which_one_key_adopts(told, or
 
 async def test_the_offer_says_what_to_press_however_long_the_names_are():
     long = "FailbackClusterInvoker.RetryTimerTask." * 3 + "run"
-    found = FirstAnswer("spec", 1000, 3, 90, ("a", "b", "c", "d"), (long, long, long), 0)
+    found = FirstAnswer(1000, 3, 90, ("a", "b", "c", "d"), (long, long, long))
     async with running(inspector()) as app:
         bench = bench_of(app)
         offer = bench.part(FirstAnswers)
@@ -103,7 +103,7 @@ async def test_the_offer_is_of_the_answer_that_it_was_found_for_and_of_no_other(
 
 
 async def test_a_profile_that_keeps_nothing_else_is_not_offered():
-    found = FirstAnswer("spec", 16000, 12, 12, (), (), 0)
+    found = FirstAnswer(16000, 12, 12, (), ())
     async with running(inspector(settings=Settings(budget=16000))) as app:
         bench = bench_of(app)
         offer = bench.part(FirstAnswers)

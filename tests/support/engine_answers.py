@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import numpy as np
+from msgspec import structs, to_builtins
 from secateur import Engine, Settings
 from secateur.kinds.environment import Environment, Inputs
 from secateur.kinds.protocols import Delivery
@@ -10,7 +15,6 @@ from secateur.kinds.search.kind import ENGINE, Search, SearchAnswers
 from secateur.model import Selection
 from secateur.progress import Progress, unreported
 from secateur.retrieval.cache import Answer
-from secateur.retrieval.results import pool_to_text
 from secateur.settings import Loaded
 from secateur.shape import dumps_report
 
@@ -24,9 +28,12 @@ def report_text(engine: Engine, selection: Selection) -> str:
 def answer_text(engine: Engine, query: str, progress: Progress | None = None) -> str:
     """Every column of the pool, and the report."""
     selection = engine.search(query, use_cache=False, progress=progress)
-    pool = pool_to_text(selection.pool)
-    assert pool is not None
-    return f"{pool}\n{report_text(engine, selection)}"
+    columns = json.dumps(structs.asdict(selection.pool), default=_plain, sort_keys=True)
+    return f"{columns}\n{report_text(engine, selection)}"
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else to_builtins(value)
 
 
 def answered(

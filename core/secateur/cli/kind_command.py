@@ -124,8 +124,6 @@ def run_with(
         form=options.format,
         progress=progress,
         trusts_git_dir=options.trusts_git_dir,
-        # to a terminal that is not a build's
-        advises=on_terminal(sys.stderr) and options.format != "json" and not (options.quiet or os.environ.get("CI")),
         fetching=options.fetch_options() if any(declared.folders for declared in kind.inputs) else None,
     )
     loaded = kind.load(inputs, load, environment)
@@ -154,8 +152,6 @@ def run_with(
     text = delivery.text if reports.plain is None else reports.plain
     visibly = options.format not in ("text", "json") and on_terminal(sys.stdout)
     emit(visible(text, keep_newlines=True, keep_tabs=True) if visibly else text)  # it holds texts from outside as is
-    for message in delivery.advice:
-        options.say(message)
     return delivery.exit_code
 
 

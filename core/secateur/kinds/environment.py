@@ -123,7 +123,6 @@ class Environment(Struct, frozen=True):
     trusts_git_dir: Callable[[], bool] = bool  # whether the user's settings allow a git folder elsewhere
     found: dict[str, Any] = field(default_factory=dict)  # results of `Kind.load` for `Kind.read`
     shared: dict[Hashable, Any] | None = None  # shared by several readings and closed by its maker; None: nothing
-    advises: bool = False  # a person reads the output, so advice on a first answer is worth its time
     redactor: Redactor = field(default_factory=Redactor)  # removes credentials from the data of `bytes_of`
     fetching: FetchOptions | None = None  # allows git URLs to be fetched; None: only cached ones
     moving: bool = False  # with `shared`: only the last reading is used, so one index may move between commits

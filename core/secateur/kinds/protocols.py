@@ -74,7 +74,6 @@ class Delivery(Struct, frozen=True):
     text: str  # for standard output
     files: tuple[tuple[Path, str], ...] = ()  # written completely or not at all, before anything is printed
     said: tuple[str, ...] = ()  # lines for standard error
-    advice: tuple[str, ...] = ()  # further lines, below the text
     exit_code: int = 0
     folder: OutputFolder | None = None  # written like `files`
 

@@ -1,5 +1,5 @@
-"""Reads and writes the result cache for one state of a repository: finished answers, and pools to decide anew from
-(SC-GRAG-005).
+"""Reads and writes the result cache for one state of a repository: finished answers (SC-GRAG-005). Names what a pool
+depends on, for an engine that is asked the same again.
 
 Intent preference (SC-SP-007): symbols a user prefers, kept in the user's own folder, never in the repository.
 
@@ -9,69 +9,18 @@ Intent preference (SC-SP-007): symbols a user prefers, kept in the user's own fo
 from __future__ import annotations
 
 import json
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-from zlib import compress, decompress
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field, structs, to_builtins
 
 from secateur.distributions import list_dependencies
 from secateur.index.facts.snapshot import Snapshot
-from secateur.model import FloatArray, Notice, Pool, Redaction
+from secateur.model import FloatArray, Notice
 from secateur.remembered.store import PreferenceStore, RememberedError
 from secateur.retrieval.cache import Answer, ResultCache
 from secateur.settings import Preference, Settings, SmartPruning
-
-MAX_ROWS = 20_000  # a larger pool is not kept: reading it takes as long as finding it
-
-_DTYPES = {"f": "<f8", "i": "<i8", "b": "|b1"}
-_FASTEST = 1
-
-
-def pool_to_text(pool: Pool) -> str | None:
-    """Formats a pool as text; None if it is too large to be worth keeping."""
-    if len(pool) > MAX_ROWS:
-        return None
-    values = structs.asdict(pool)
-    values["warnings"] = [[notice.code, notice.message] for notice in pool.warnings]
-    values["facts"] = dict(pool.facts)
-    values["redactions"] = {
-        row: [[redaction.rule, redaction.line] for redaction in redactions]
-        for row, redactions in pool.redactions.items()
-    }
-    return json.dumps(values, default=_pack)
-
-
-def pool_from_text(text: str) -> Pool:
-    """Reads the pool from a text that `pool_to_text` made. Raises ValueError, KeyError or TypeError on any other."""
-    values = json.loads(text)
-    for name in Pool.__struct_fields__:
-        values[name] = _unpack(values[name])
-    values["parts"] = {
-        signal: {part: _unpack(column) for part, column in parts.items()} for signal, parts in values["parts"].items()
-    }
-    values["redactions"] = {
-        int(row): tuple(Redaction(rule, line) for rule, line in redactions)
-        for row, redactions in values["redactions"].items()
-    }
-    values["warnings"] = tuple(Notice(code, message) for code, message in values["warnings"])
-    return Pool(**values)
-
-
-def _pack(column: npt.NDArray[Any]) -> dict[str, Any]:
-    dtype = _DTYPES[column.dtype.kind]
-    return {"dtype": dtype, "bytes": b64encode(compress(column.astype(dtype).tobytes(), _FASTEST)).decode()}
-
-
-def _unpack(value: Any) -> Any:
-    if isinstance(value, dict) and value.keys() == {"dtype", "bytes"}:
-        return np.frombuffer(decompress(b64decode(value["bytes"])), dtype=value["dtype"])
-    return value
-
 
 # Codes of notices about a passing failure of a server. An answer with one of them is not kept.
 FLEETING = frozenset({"embedding_failed"})
@@ -99,27 +48,12 @@ class Results(Struct, frozen=True):
 
     def keep_answer(self, query: str, settings: Settings, form: Sequence[object], answer: Answer) -> None:
         """Stores an answer, unless a server failed meanwhile."""
-        if self.cache is not None and not _is_fleeting(answer.warnings):
+        if self.cache is not None and not is_fleeting(answer.warnings):
             self.cache.put(self._key("answer", query, settings, form), answer.to_text())
 
-    def pool(self, query: str, settings: Settings, format_: str) -> Pool | None:
-        """Returns the pool that the query found, if it is in the cache."""
-        if self.cache is None or (text := self.cache.get(self._pool_key(query, settings, format_))) is None:
-            return None
-        try:
-            return pool_from_text(text)
-        except (ValueError, KeyError, TypeError):
-            return None
-
-    def keep_pool(self, query: str, settings: Settings, format_: str, pool: Pool) -> Pool:
-        """Stores a pool; returns it."""
-        if self.cache is not None and not _is_fleeting(pool.warnings) and (text := pool_to_text(pool)) is not None:
-            self.cache.put(self._pool_key(query, settings, format_), text)
-        return pool
-
-    def _pool_key(self, query: str, settings: Settings, format_: str) -> str:
-        """Returns the key of a pool. It leaves out settings that only deciding reads: another weight finds the same
-        pool."""
+    def pool_key(self, query: str, settings: Settings, format_: str) -> str:
+        """Returns everything that changes the pool of a query. It leaves out settings that only deciding reads: another
+        weight finds the same pool."""
         return self._key(
             "pool",
             query,
@@ -134,7 +68,8 @@ class Results(Struct, frozen=True):
         return json.dumps([list_dependencies(), kind, *self.state, *form, query, values, self.preferences.key])
 
 
-def _is_fleeting(warnings: Sequence[Notice]) -> bool:
+def is_fleeting(warnings: Sequence[Notice]) -> bool:
+    """Tells whether a server failed meanwhile: the next answer may be another one."""
     return any(notice.code in FLEETING for notice in warnings)
 
 

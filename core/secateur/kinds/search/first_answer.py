@@ -26,13 +26,11 @@ NAMED = 3  # the most others that the sentence names
 class FirstAnswer(Struct, frozen=True):
     """Compares two selections for one query: under the profile in force, and under the recommended one."""
 
-    profile: str
     budget: int
     kept: int  # candidates that go out under the profile in force
     candidates: int
     others: tuple[str, ...]  # ids that only the recommended profile keeps, whole, the best first
     names: tuple[str, ...]  # names of `others`
-    lost: int  # how many only the profile in force keeps
 
     @property
     def keeps_everything(self) -> bool:
@@ -57,21 +55,22 @@ def nothing_cut(candidates: int, budget: int) -> str:
     return f"nothing was cut: {fit} {budget:,} tokens"
 
 
-def first_answer(engine: Engine, query: str, settings: Settings, form: str = "markdown") -> FirstAnswer | None:
+def first_answer(engine: Engine, query: str, settings: Settings) -> FirstAnswer | None:
     """Asks under both profiles. Returns None if the recommended one is in force or nothing answers the query. Raises
     SecateurError: as `Engine.search`."""
     if settings.profile == RECOMMENDED:
         return None
-    here = engine.search(query, settings, format=form)
+    here = engine.search(query, settings)
     if not len(here):
         return None
     recommended = with_values(with_profile(settings, RECOMMENDED), {"budget": settings.effective_budget})
-    there = engine.search(query, recommended, format=form)
+    there = engine.search(query, recommended)
     mine = {here.pool.symbol_id[row] for row in here.kept_rows}
-    pool, kept = there.pool, there.kept_rows
-    lost = mine.difference(pool.symbol_id[row] for row in kept)
-    whole = (row for row in kept if there.state[row] == State.KEPT)  # what is only shortened is not said to be kept
+    pool = there.pool
+    whole = (
+        row for row in there.kept_rows if there.state[row] == State.KEPT
+    )  # what is only shortened is not said to be kept
     other = [row for row in whole if pool.symbol_id[row] not in mine]
     names = tuple(pool.qualname[row] or f"{pool.path[row]}:{pool.line_start[row]}" for row in other)
     others = tuple(pool.symbol_id[row] for row in other)
-    return FirstAnswer(here.profile, here.budget, len(mine), len(here), others, names, len(lost))
+    return FirstAnswer(here.budget, len(mine), len(here), others, names)

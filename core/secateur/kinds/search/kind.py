@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from secateur.directories import config_dir
-from secateur.errors import SecateurError
 from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
@@ -170,9 +168,6 @@ REST = "note: the same search without --partial reads the rest, once; what was r
 AS_XML = "note: decided and counted as XML; text, JSON and Markdown are decided for the Markdown pack, which costs less"
 
 
-_ANSWERS = "answers"  # in `Environment.found`: the result cache keeps the answer, so it need not keep the pool
-
-
 class SearchAnswers:
     """Finished answers to the query of a command, and the engine that finds another one. See `KeptAnswers`."""
 
@@ -187,9 +182,8 @@ class SearchAnswers:
     def find(self, *, verbose: bool) -> Delivery | None:
         if self._inputs["partial"]:
             return None
-        environment, use_cache = self._environment, not self._inputs["no_cache"]
-        environment.found[_ANSWERS] = True
-        self._results = self._engine.results(use_cache=use_cache, progress=environment.progress)
+        progress = self._environment.progress
+        self._results = self._engine.results(use_cache=not self._inputs["no_cache"], progress=progress)
         answer = self._results.answer(self._query, self._loaded.settings, self._form)
         return self._deliver(answer, verbose=verbose) if answer is not None else None
 
@@ -217,36 +211,10 @@ class SearchAnswers:
         code = LOW if self._inputs["fail_on_low"] and answer.low else 0
         if partial:
             return Delivery(answer.text, said=(*messages, REST), exit_code=code)
-        told = advice(self._query, engine, self._inputs, self._loaded, self._environment)
-        return Delivery(answer.text, said=tuple(messages), exit_code=code, advice=told)
+        return Delivery(answer.text, said=tuple(messages), exit_code=code)
 
     def close(self) -> None:
         self._engine.close()
-
-
-# The name under which it is remembered that the comparison with the recommended profile was shown.
-FIRST_ANSWER = "first answer"
-
-
-def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
-    """Returns lines about what the recommended profile keeps, once for each repository, if the user chose no
-    profile."""
-    if not environment.advises or "profile" in loaded.origins:
-        return ()
-    from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
-    from secateur.remembered.store import first_time
-
-    if not first_time(config_dir(environment.environ), environment.folder_of(inputs["path"]), FIRST_ANSWER):
-        return ()
-    try:
-        comparison = first_answer(engine, query, loaded.settings, environment.form)
-    except SecateurError:  # the user has the answer; only the comparison is missing
-        return ()
-    how = f"--profile {RECOMMENDED} asks so; secateur config --adopt {RECOMMENDED} makes it your default"
-    sentence = comparison.sentence() if comparison is not None else ""
-    if comparison is not None and sentence and not comparison.others:
-        return (f"note: {sentence} (said once)",)
-    return (f"note: {sentence}", f"      {how} (said once)") if sentence else ()
 
 
 _WORKSPACE = re.compile(r"^repositories\s*=", re.MULTILINE)
@@ -360,10 +328,10 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             return RetrievedPool(shared[key], pool, True)
         engine = opened or open_engine(inputs, settings, environment)
         try:
-            tell, use_cache = environment.progress, not inputs["no_cache"] and _ANSWERS not in environment.found
+            tell = environment.progress
             pool = engine.retrieve_partial(query, settings, format=form, progress=tell) if inputs["partial"] else None
             if pool is None:
-                pool = engine.retrieve(query, settings, format=form, use_cache=use_cache, progress=tell)
+                pool = engine.retrieve(query, settings, format=form, use_cache=not inputs["no_cache"], progress=tell)
         except BaseException:
             if opened is None:
                 engine.close()

@@ -9,7 +9,7 @@ Without a script, a row of the list opens to show score, facts, text and trim di
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator
-from difflib import SequenceMatcher
+from difflib import unified_diff
 from html import escape
 from pathlib import Path
 
@@ -20,31 +20,14 @@ from secateur.render.report.looks import fit_name, known_signal, page_styles, pa
 from secateur.terminal import visible
 
 MOST_LINES = 1_500  # most lines per side that are compared: time grows with their product
-_AROUND = 3  # lines shown around a change
 
 
-def compare_lines(before: str, after: str) -> list[tuple[str, str]] | None:
-    """Returns (mark, line): `-` is removed, `+` is added, a space stays, `@` stands for hidden unchanged lines.
-
-    None: the sides are too long to compare.
-    """
+def compare_lines(before: str, after: str) -> list[str] | None:
+    """Returns the lines of a unified diff, without the names above it; None: the sides are too long to compare."""
     then, now = before.splitlines(), after.splitlines()
     if max(len(then), len(now)) > MOST_LINES:
         return None
-    lines: list[tuple[str, str]] = []
-    end = 0
-    for group in SequenceMatcher(None, then, now).get_grouped_opcodes(_AROUND):
-        if group[0][1] > end:
-            lines.append(("@", f"{group[0][1] - end:,} lines that stay"))
-        for tag, start, end, new_start, new_end in group:
-            if tag == "equal":
-                lines += [(" ", line) for line in then[start:end]]
-                continue
-            lines += [("-", line) for line in then[start:end]]
-            lines += [("+", line) for line in now[new_start:new_end]]
-    if lines and len(then) > end:
-        lines.append(("@", f"{len(then) - end:,} lines that stay"))
-    return lines
+    return list(unified_diff(then, now, lineterm=""))[2:]
 
 
 SCORE_CELLS = 110  # width of the bar of a score
@@ -149,9 +132,8 @@ def _texts(item: ReportItem) -> str:
     changed = compare_lines(came.text, went.text) if not (came.more or went.more) else None
     if not changed:
         return f"{out}<h3>what came in</h3>{excerpt(came)}"
-    signs = {"-": "−", "@": "…"}
-    lines = (f'<span class="{_MARKS[mark]}">{signs.get(mark, mark)} {escape(line)}</span>' for mark, line in changed)
-    return f'{out}<h3>trim diff: − goes, + stands in its place</h3><pre class="diff">{"".join(lines)}</pre>'
+    lines = (f'<span class="{_MARKS[line[0]]}">{escape(line)}</span>' for line in changed)
+    return f'{out}<h3>trim diff: - goes, + stands in its place</h3><pre class="diff">{"".join(lines)}</pre>'
 
 
 def fact_list(pairs: Iterable[tuple[str, str]]) -> str:
