@@ -303,8 +303,8 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
         for path, problems in zip(snapshot.paths, snapshot.problems, strict=True)
         for problem in problems.split()
     ]
-    as_text = [(path, problem) for path, problem in pairs if problem.startswith(_AS_TEXT)]
-    as_text += [(path, f"no grammar for {kind}") for path in snapshot.paths if (kind := language_of(path)) in UNPARSED]
+    as_text = {path: problem for path, problem in pairs if problem.startswith(_AS_TEXT)}
+    as_text |= {path: f"no grammar for {kind}" for path in snapshot.paths if (kind := language_of(path)) in UNPARSED}
     left_out = [  # their names say that they hold code
         f"{path} ({reason})"
         for path, reason in snapshot.unindexed
@@ -312,8 +312,13 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
     ]
     notices = []
     if as_text:
-        files = listed([f"{path} ({reason})" for path, reason in sorted(as_text)])
-        notices.append(Notice("read_as_text", f"Indexed as plain text, without definitions and calls: {files}."))
+        sizes = dict(zip(snapshot.paths, snapshot.arrays["file.lines"].tolist(), strict=True))
+        largest = sorted(as_text, key=lambda path: (-sizes[path], path))
+        files = listed([f"{path} ({as_text[path]}, {sizes[path]:,} lines)" for path in largest])
+        lines = sum(sizes[path] for path in as_text)
+        total = f"{lines:,} lines in {len(as_text):,} files: " if len(as_text) > 1 else ""
+        message = f"Not parsed, so cut by indentation, and most calls are not known: {total}{files}."
+        notices.append(Notice("read_as_text", message))
     if left_out:
         message = f"Not indexed, although it should be code: {listed(left_out)}."
         notices.append(Notice("code_not_indexed", message))

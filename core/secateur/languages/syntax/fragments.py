@@ -20,7 +20,9 @@ from dataclasses import dataclass
 
 from secateur.languages import HEAD_BYTES, language_of, traits_of
 from secateur.languages.ecmascript.imports import MANIFEST, read_manifest
+from secateur.languages.plain import UNPARSED
 from secateur.languages.syntax import grammar
+from secateur.languages.syntax.blocks import MARKUP, read_blocks
 from secateur.languages.syntax.collector import (
     ALWAYS,
     LONG_FUNCTION,
@@ -244,6 +246,9 @@ _NOTHING_MORE = b" \t\r\f;"  # bytes that may follow a comment or attribute in a
 
 _MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*+(?:\(.*\)\s*+)?")
 
+# SQL whose statements hold units: macros of dbt, packages of Oracle
+_IS_NESTED = re.compile(r"\{[{%]|\bpackage\s+body\b", re.IGNORECASE)
+
 READER_FAILED = "reader_failed"  # problem of a file whose reader raised an error
 
 
@@ -280,8 +285,9 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     lines = split_lines(text)
     problems = (DAMAGED_TEXT,) if damaged else ()
     traits = traits_of(language)
-    if (outline := read_outline(language, lines, problems)) is not None:
-        return outline
+    by_indentation = language in UNPARSED or language in MARKUP or (language == "sql" and _IS_NESTED.search(text))
+    if (units := (read_blocks if by_indentation else read_outline)(language, lines, problems)) is not None:
+        return units
     if traits.grammar is None:
         fragments = tuple(split_sections(language, lines))
         package, annotations = read_manifest(path, text) if language == MANIFEST and fragments else ("", ())
@@ -299,7 +305,9 @@ def _read_file(path: str, data: bytes) -> FileFacts:
             problem = f"grammar_missing:{language}"
         except grammar.ParseStopped:
             problem = "parse_timeout"
-    return FileFacts(language, tuple(split_blocks(lines)), problems=(*problems, problem))
+    problems = (*problems, problem)
+    blocks = None if problem in ("too_large", "minified") else read_blocks(language, lines, problems)
+    return blocks or FileFacts(language, tuple(split_blocks(lines)), problems=problems)
 
 
 def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts:

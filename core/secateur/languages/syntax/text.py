@@ -128,8 +128,9 @@ BLOCK_LINES = 60  # most lines of a block of plain text: about one screen, some 
 REGION_LINES = 80  # most lines of a module-level region or of the header of a class
 
 _CLOSING = re.compile(
-    r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}]*(?://.*|/\*.*\*/\s*)?"
-    r"|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>|</(?:script|style)>)\s*"
+    r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}>%]*(?://.*|/\*.*\*/\s*)?|[%?-]?>|</[\w.:-]+>|\{\{[~/]+.*"
+    r"|[{<%@*\s-]*(?:end(?!e|o)\w*|END\w*|End\b|fi|done|esac)\b(?:[ \t.-]+\w+){0,3}\s*(?:\([^()]*\)\s*)?[.;,%}>)*\s-]*"
+    r"|#\s*end(?:if|region)\b.*)\s*"
 )
 _CLOSING_LENGTH = 200  # longer lines are not examined: they always contain more than closing signs
 
@@ -140,7 +141,8 @@ def is_blank(line: str) -> bool:
 
 
 def is_closing(line: str) -> bool:
-    """True for a line that only closes what earlier lines opened: brackets, `end`, `#endif`, `?>`."""
+    """True for a line that only closes what earlier lines opened: brackets, `end`, `End Sub`, `#endif`, `?>`,
+    `{% endif %}`, `</div>`."""
     return len(line) <= _CLOSING_LENGTH and _CLOSING.fullmatch(line) is not None
 
 

@@ -1,0 +1,183 @@
+"""Finds the units of code that no grammar reads, by its indentation.
+
+A unit begins at the least indentation, below a blank, closing, deeper or comment line. It ends above the next one, and
+holds deeper lines or defines a function on one line. It is named by its first line: by the name which that defines, if
+there is one. Units inside are found in the same way.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from secateur.languages import traits_of
+from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, LONG_WRAPPER, Collector, Definition
+from secateur.languages.syntax.partition import make_facts
+from secateur.languages.syntax.text import is_blank, is_closing
+from secateur.model import FileFacts, FragmentKind
+
+MARKUP = frozenset({"html", "template"})  # text with elements: those of fewer lines than `_SHORT_ELEMENT` are no units
+
+_HEAD = 200  # most characters of a line that are examined
+_NAME_LENGTH = 80
+_SHORT_ELEMENT = 4
+_LONGEST = 2000  # most characters of a line that are searched for calls
+_DEEPEST = 12
+_TOP = 4  # most rows of a unit that are searched for its name
+_WRAPPER = 12  # a block without a name that has more lines is opened
+
+# Comments that span lines, by how they begin and end.
+_COMMENTS = (
+    ("/*", "*/"), ("(*", "*)"), ("{-", "-}"), ("<!--", "-->"), ("<#", "#>"), ("{#", "#}"), ("#=", "=#"), ("#|", "|#"),
+    ("@*", "*@"), ("{{!--", "--}}"), ("<%--", "--%>"), ("--[[", "]]"), ("=pod", "=cut"), ("=head", "=cut"), ('"""', '"""'),
+)  # fmt: skip
+_NOTE = re.compile(
+    r"\s*(?://|\*[ /*]|--(?![\[>])|#(?![\[({*])|[!'](?=[!'\s])|\[<?\w[^\]]*\]\s*$|@\w+(?:\([^()]*\))?\s*$|pragma\b)"
+)
+_OPENING = re.compile(r"\s*(?:[{(\[]|begin|is|as)\s*", re.IGNORECASE)
+# Lines that never begin a unit: the further parts of one, and statements.
+_CONTINUES = re.compile(
+    r"\s*(?:[)\]},|&+>\[]|\{(?![%{!#])|\W*(?:and|as|begin|catch|contains|do|elif|else|elseif|elsif|ensure|except"
+    r"|exception|finally|in|is|language|of|or|otherwise|rescue|then|where)\b(?!-))",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile(
+    r"\W*(?:(?:case|cond|default|each|for|foreach|forall|if|lock|loop|match|parallel|repeat|switch|synchronized|try|unless"
+    r"|until|when|while|with|yield)\b(?!-)|(?:echo|import|include|open|print|raise|require|return|select|throw|use|uses"
+    r"|using)(?!\s*\(|[\w-]))",
+    re.IGNORECASE,
+)
+_NAME = r"[$@%&*\"']?(?P<name>(?:[\w$'-]+(?:::|[.:#]))*[\w$'?!-]*[\w?!])"
+_DEFINES = re.compile(
+    r"(?<![\w.'\"-])(?:(?P<type>class|module|namespace|contract|interface|library|trait|struct|structure|record|union"
+    r"|enum|impl|object|package|program|unit|protocol|extension|instance|role|actor|type|newtype|data|service|mod"
+    r"|implementation|(?<!@)model|resource)|(?P<weak>let|val|var|my|our|local|const|member|block|component)"
+    r"|(?:function|func|fun|fn|def[\w-]*|sub|subroutine|proc|procedure|method|macro|modifier|filter|predicate|template"
+    r"|rule|iterator|test|snippet|theorem|lemma|fixpoint|definition|^\s*:(?=\w)))!?(?:\s+(?:abstract|async|automatic"
+    r"|body|inline|int|method|mutable|private|rec|static|void))*(?:[\s(]+|(?<=:))(?:::\s*)?(?!division|section)" + _NAME,
+    re.IGNORECASE,
+)  # fmt: skip
+_ASSIGNED = re.compile(
+    r"\s*(?!(?:type|integer|real|logical|character)\b)" + _NAME + r"\s*(?P<sign><<?-|:=|=(?!=)|::?)(?:\s|$)"
+)
+_CALLED = re.compile(r"(?<![\w$.:'-])([A-Za-z_$][\w$.:'?!-]*)\s*\((?!\s*[\"'])")
+_MESSAGE = re.compile(r"\s*[-+]\s*\([^()]*\)\s*(\w+)")  # a method of Objective-C
+_TABLE = re.compile(r"\s*(?:with\s+(?:recursive\s+)?)?(\w+)\s+as\s+(?:\w+\s+){0,2}\(", re.IGNORECASE)  # of a query
+_ARGUMENTS = re.compile(r"\s*(?!let\b)([a-z_][\w']*)(?:\s+[\w'_~()\[\]:,]+){1,20}\s*=")
+_ISLAND = re.compile(r"(?:\{[{%]|<%)([^{}%<>]{0,400})")  # an expression or statement in text
+_CALL = re.compile(r"(?<!macro )(?<!test )(?<![\w$])([A-Za-z_$][\w$]*)\(")
+_DATA = re.compile(r"(?:=|<-|:)\s*[@%$\w.]*\s*[\[({]\s*$")
+_SCOPE = re.compile(
+    r"\s*(?:@(?:code|functions)\b|<(?:script|template|html|head|body|main)\b|@section\s+Scripts\b|@php\s*$|<%[!-]?\s*$)",
+    re.I,
+)
+_TYPED = re.compile(r"=\s*(?:\w+\s+){0,2}(?:struct|union|enum|class|object|R6Class|setRefClass)\b")
+_SELF = re.compile(r"(?:this|self|_+|x|me)\.(?=\w)")
+
+
+def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts | None:
+    """Returns the facts of a file that is not parsed; None if no unit is found."""
+    is_markup = language in MARKUP
+    notes = frozenset(_find_notes(lines, traits_of(language).line_comment, is_markup))
+    # White space before each row; -1 for blank rows and comments
+    indents = [
+        -1 if row in notes or is_blank(line) else len(line) - len(line.lstrip()) for row, line in enumerate(lines)
+    ]
+    out = Collector(b"")
+    for row, line in enumerate(lines if is_markup or language == "sql" else ()):
+        for island in _ISLAND.finditer(line[:_LONGEST]):
+            out.calls += [(row, call[1], "") for call in _CALL.finditer(island[1])]
+    waiting = [(0, len(lines) - 1, -1, 0)]
+    while waiting:
+        first, last, outer, depth = waiting.pop()
+        before: Definition | None = None
+        for head, end, least, is_block in _split(lines, indents, first, last, outer):
+            # Attributes and declarations of types may stand above the line that defines the name.
+            top = (row for row in range(head, min(head + _TOP, end + 1)) if indents[row] == least)
+            defining = next((row for row in top if _DEFINES.search(lines[row][:_HEAD])), head)
+            unit = _define(lines[defining][:_HEAD], head, end, is_block, is_markup or language == "sql")
+            if unit is not None and before is not None and (before.name, before.last) == (unit.name, head - 1):
+                before.last, before.end = end, end + 1  # a further clause of the same function
+            elif unit is not None:
+                out.definitions.append(unit)
+                before = unit
+            if unit is not None and depth < _DEEPEST:
+                waiting.append((head + 1, end, least, depth + 1))
+    return make_facts(language, lines, out, (), notes, problems) if out.definitions or out.calls else None
+
+
+def _find_notes(lines: Sequence[str], mark: str, is_markup: bool) -> Iterator[int]:
+    """Yields the rows that hold nothing but comments and attributes."""
+    end, comments = "", _COMMENTS if mark != ";" else ()  # in Lisp, `(*` multiplies
+    for row, whole in enumerate(lines):
+        line = whole.strip()
+        if not end:
+            end = next((close for start, close in comments if line.startswith(start)), "")
+            at = line.find(end, 2) if end else -1
+            if at >= 0:
+                if not line[at + len(end) :]:
+                    yield row
+                end = ""
+            elif end or (not is_markup and ((mark and line.startswith(mark)) or _NOTE.match(line[:_HEAD]))):
+                yield row
+        else:
+            yield row
+            end = "" if end in line else end
+
+
+def _split(
+    lines: Sequence[str], indents: Sequence[int], first: int, last: int, outer: int
+) -> Iterator[tuple[int, int, int, bool]]:
+    """Yields first and last row of each run at the least indentation above `outer`, that indentation, and whether
+    deeper rows or a body follow its first row."""
+    rows = [row for row in range(first, last + 1) if indents[row] > outer]
+    least = min((indents[row] for row in rows), default=0)
+    head, end, is_block = -1, -1, False
+    for row in rows:
+        line = lines[row][:_HEAD]
+        is_start = row == first or indents[row - 1] != least or is_closing(lines[row - 1]) or _SCOPE.match(line)
+        if indents[row] == least and is_start and not is_closing(lines[row]) and not _CONTINUES.match(line):
+            if head >= 0:
+                yield head, end, least, is_block
+            head, is_block = row, False
+        is_block = is_block or (row > head >= 0 and (indents[row] > least or _OPENING.fullmatch(line) is not None))
+        end = row
+    if head >= 0:
+        yield head, end, least, is_block
+
+
+def _define(line: str, head: int, end: int, is_block: bool, is_markup: bool) -> Definition | None:
+    """Returns the unit of rows `head..end`; None for rows that stay with what is around them."""
+    kind: FragmentKind | None = FragmentKind.FUNCTION
+    control = _CONTROL.match(line) is not None
+    is_element = line.lstrip().startswith("<") and not line.lstrip().startswith("<%")
+    name, opens_at = "", LONG_WRAPPER
+    assigned, defines = _ASSIGNED.match(line), _DEFINES.search(line)
+    if _SCOPE.match(line):
+        kind, opens_at = None, ALWAYS
+    elif assigned and not control:
+        name = assigned["name"]
+        if _TYPED.search(line):
+            kind, opens_at = FragmentKind.CLASS, ALWAYS
+        is_block = is_block or "function" in line or assigned["sign"] == "::"
+    elif defines:
+        name = defines["name"]
+        if defines["type"] or _TYPED.search(line):
+            kind, opens_at = FragmentKind.CLASS, ALWAYS
+        is_block = is_block or not (defines["type"] or defines["weak"])
+    elif is_element or (control and is_markup):
+        kind = FragmentKind.SECTION
+        is_block = is_block and end - head >= _SHORT_ELEMENT
+    elif control:
+        return None
+    elif found := _MESSAGE.match(line) or _TABLE.match(line) or _CALLED.search(line) or _ARGUMENTS.match(line):
+        name = found[1]
+    if not is_block:
+        return None
+    if kind is FragmentKind.FUNCTION and (_DATA.search(line) or end - head >= LONG_FUNCTION):
+        kind = FragmentKind.SECTION
+    if is_markup and not defines and not line.lstrip()[:1].isalpha() and kind is FragmentKind.FUNCTION:
+        kind = FragmentKind.SECTION
+    if not name and not is_markup and kind is FragmentKind.FUNCTION:
+        opens_at = _WRAPPER
+    name = _SELF.sub("", name) if name else " ".join(line.split())[:_NAME_LENGTH].rstrip(" .:;{(")
+    methods = kind is FragmentKind.CLASS
+    return Definition(kind, name if kind else "", head, end + 1, head, end, head, head, opens_at, methods=methods)
