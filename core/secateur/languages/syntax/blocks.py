@@ -26,8 +26,8 @@ _WRAPPER = 12  # a block without a name that has more lines is opened
 
 # Comments that span lines, by how they begin and end.
 _COMMENTS = (
-    ("/*", "*/"), ("(*", "*)"), ("{-", "-}"), ("<!--", "-->"), ("<#", "#>"), ("{#", "#}"), ("#=", "=#"), ("#|", "|#"),
-    ("@*", "*@"), ("{{!--", "--}}"), ("<%--", "--%>"), ("--[[", "]]"), ("=pod", "=cut"), ("=head", "=cut"), ('"""', '"""'),
+    ("/*", "*/"), ("(*", "*)"), ("{-", "-}"), ("<!--", "-->"), ("<#", "#>"), ("{#", "#}"), ("#=", "=#"), ("@*", "*@"),
+    ("{{!--", "--}}"), ("<%--", "--%>"), ("--[[", "]]"), ("=pod", "=cut"), ("=head", "=cut"), ('"""', '"""'),
 )  # fmt: skip
 _NOTE = re.compile(
     r"\s*(?://|\*[ /*]|--(?![\[>])|#(?![\[({*])|[!'](?=[!'\s])|\[<?\w[^\]]*\]\s*$|@\w+(?:\([^()]*\))?\s*$|pragma\b)"
@@ -52,7 +52,8 @@ _DEFINES = re.compile(
     r"|implementation|(?<!@)model|resource)|(?P<weak>let|val|var|my|our|local|const|member|block|component)"
     r"|(?:function|func|fun|fn|def[\w-]*|sub|subroutine|proc|procedure|method|macro|modifier|filter|predicate|template"
     r"|rule|iterator|test|snippet|theorem|lemma|fixpoint|definition|^\s*:(?=\w)))!?(?:\s+(?:abstract|async|automatic"
-    r"|body|inline|int|method|mutable|private|rec|static|void))*(?:[\s(]+|(?<=:))(?:::\s*)?(?!division|section)" + _NAME,
+    r"|body|inline|int|method|mutable|private|rec|static|void))*(?:[\s(]+|(?<=:))(?:::\s*)?(?!division|section)"
+    + _NAME,
     re.IGNORECASE,
 )  # fmt: skip
 _ASSIGNED = re.compile(
