@@ -237,3 +237,11 @@ def test_a_programming_language_without_a_grammar_is_named(tmp_path: Path) -> No
         " b.erb (no grammar for template, 2 lines), old.pl (no grammar for perl, 1 lines)."
     )
     assert said in secateur("status", root, "--format", "json").json["notices"]
+
+
+def test_files_with_markers_of_a_conflict_are_named(tmp_path: Path) -> None:
+    conflict = "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> other\n"
+    root = write(tmp_path / "repo", {"a.py": conflict, "b.md": "<<<<<<< only\n"})
+    status = secateur("status", root, "--format", "json").json
+    assert status["problems"]["conflict_markers"] == 1
+    assert "Markers of a merge conflict are in a.py." in status["notices"]

@@ -267,7 +267,13 @@ RENAMED = {
         export const pricing = { tax: applyTax, split } as const;
         export const frozen = Object.freeze({ cut: split });
         """,
-    "lib/api.ts": 'import { divide } from "./round";\nfunction other() {\n  return 1;\n}\nexport default { share: divide };\n',
+    "lib/api.ts": """
+        import { divide } from "./round";
+        function other() {
+          return 1;
+        }
+        export default { share: divide };
+        """,
     "lib/index.ts": 'export * from "./round";\n',
 }
 

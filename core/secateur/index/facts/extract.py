@@ -33,7 +33,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.languages import language_of, traits_of
 from secateur.languages.plain import UNPARSED
 from secateur.languages.syntax.file_flags import BINARY
-from secateur.languages.syntax.text import DAMAGED_TEXT
+from secateur.languages.syntax.text import CONFLICT, DAMAGED_TEXT
 from secateur.model import Notice
 from secateur.render.page import listed
 
@@ -328,6 +328,8 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
     if cut := [path for path, problem in pairs if problem == WORDS_LEFT_OUT]:
         message = "More different words than prose has: the meaning of the longest is not looked at in"
         notices.append(Notice(WORDS_LEFT_OUT, f"{message} {listed(cut)}."))
+    if conflicts := [path for path, problem in pairs if problem == CONFLICT]:
+        notices.append(Notice(CONFLICT, f"Markers of a merge conflict are in {listed(conflicts)}."))
     if damaged := [path for path, problem in pairs if problem == DAMAGED_TEXT]:
         message = "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in"
         notices.append(Notice(DAMAGED_TEXT, f"{message} {listed(damaged)}."))

@@ -35,7 +35,7 @@ from secateur.languages.syntax.collector import (
 from secateur.languages.syntax.names import read_receiver
 from secateur.languages.syntax.partition import make_facts
 from secateur.languages.syntax.prose import split_blocks, split_sections
-from secateur.languages.syntax.text import DAMAGED_TEXT, decode, read_text, split_lines
+from secateur.languages.syntax.text import CONFLICT, DAMAGED_TEXT, decode, find_conflict, read_text, split_lines
 from secateur.model import FileFacts, FragmentKind
 
 _HEAD = 600  # most characters of a statement that are searched for its name
@@ -284,6 +284,8 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     text, damaged = read_text(path, data)
     lines = split_lines(text)
     problems = (DAMAGED_TEXT,) if damaged else ()
+    if "<<<<<<< " in text and find_conflict(list(enumerate(lines, 1))):
+        problems = (*problems, CONFLICT)
     traits = traits_of(language)
     by_indentation = language in UNPARSED or language in MARKUP or (language == "sql" and _IS_NESTED.search(text))
     if (units := (read_blocks if by_indentation else read_outline)(language, lines, problems)) is not None:

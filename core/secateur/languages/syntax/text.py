@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from secateur.encodings import as_utf8
 
+CONFLICT = "conflict_markers"  # problem of a file that holds both sides of a merge conflict
 DAMAGED_TEXT = "invalid_utf8"  # problem of a file with bytes that are not text
 
 
@@ -49,6 +50,12 @@ def split_lines(text: str) -> list[str]:
     if not lines[-1]:
         lines.pop()
     return [line.rstrip("\r") for line in lines] if "\r" in text else lines
+
+
+def find_conflict(lines: Sequence[tuple[int, str]]) -> int:
+    """Returns the number of the first line that marks a merge conflict; 0 without one. `lines`: number and text."""
+    opened = next((number for number, text in lines if text.startswith("<<<<<<< ")), 0)
+    return opened if opened and any(text.startswith(">>>>>>> ") for _, text in lines) else 0
 
 
 _OUTPUT_LINES = 12  # most lines of a cell's results that are shown
