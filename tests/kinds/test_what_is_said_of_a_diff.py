@@ -32,7 +32,7 @@ CONFLICT = ["x = 1", "<<<<<<< HEAD", "y = 1", "=======", "y = 2", ">>>>>>> other
     ("before", "after", "says"),
     [
         (None, CONFLICT, ["Markers of a merge conflict are in a.py:2."]),
-        (CONFLICT, [*CONFLICT, "z = 1"], ["Markers of a merge conflict are in a.py:2."]),
+        (CONFLICT, [*CONFLICT[:2], "y = 3", *CONFLICT[3:]], ["Markers of a merge conflict are in a.py:2."]),
         (CONFLICT, ["x = 1", "y = 2"], []),
         (None, CONFLICT[:3], []),
         (None, CONFLICT[2:], []),
