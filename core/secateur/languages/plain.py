@@ -15,7 +15,7 @@ _percent = partial(LanguageTraits, line_comment="%", block_comments=False)
 _OTHERS = {
     "ada": "adb ads", "agda": "agda", "apex": "apex", "awk": "awk", "ballerina": "bal", "bicep": "bicep",
     "cairo": "cairo", "cobol": "cob cbl cpy cobol", "coffeescript": "coffee iced", "coq": "v", "d": "d di",
-    "elm": "elm", "fortran": "f f77 f90 f95 f03 f08 for ftn", "gdscript": "gd", "gleam": "gleam", "haxe": "hx",
+    "elm": "elm", "fortran": "f f77 f90 f95 f03 f08 for ftn fypp", "gdscript": "gd", "gleam": "gleam", "haxe": "hx",
     "idris": "idr", "jsonnet": "jsonnet libsonnet", "lean": "lean", "matlab": "mlx", "mojo": "mojo", "move": "move",
     "nextflow": "nf wdl", "nix": "nix", "odin": "odin", "pascal": "pas pp dpr lpr", "prisma": "prisma",
     "prolog": "pro plg", "puppet": "epp", "purescript": "purs", "raku": "raku rakumod", "reason": "re rei res resi",
@@ -44,7 +44,7 @@ LANGUAGES = (
         name="template",
         rules=_MACROS,
         extensions="j2 jinja jinja2 tmpl tpl erb rhtml ejs hbs handlebars mustache liquid twig njk gotmpl ftl vm jsp"
-        " jspx aspx ascx cshtml vbhtml razor blade.php haml slim pug jade mako eta leaf heex eex leex dust marko cfm",
+        " jspx aspx ascx cshtml vbhtml razor blade.php haml slim pug jade ep mako eta leaf heex eex leex marko",
     ),
     _text(name="diff", extensions="diff patch"),
     _data(

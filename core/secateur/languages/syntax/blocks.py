@@ -8,6 +8,8 @@ there is one. Units inside are found in the same way.
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from secateur.languages import traits_of
 from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, LONG_WRAPPER, Collector, Definition
 from secateur.languages.syntax.partition import make_facts
@@ -27,7 +29,7 @@ _WRAPPER = 12  # a block without a name that has more lines is opened
 # Comments that span lines, by how they begin and end.
 _COMMENTS = (
     ("/*", "*/"), ("(*", "*)"), ("{-", "-}"), ("<!--", "-->"), ("<#", "#>"), ("{#", "#}"), ("#=", "=#"), ("@*", "*@"),
-    ("{{!--", "--}}"), ("<%--", "--%>"), ("--[[", "]]"), ("=pod", "=cut"), ("=head", "=cut"), ('"""', '"""'),
+    ("{{!--", "--}}"), ("<%--", "--%>"), ("<%#", "%>"), ("=pod", "=cut"), ("=head", "=cut"), ('"""', '"""'),
 )  # fmt: skip
 _NOTE = re.compile(
     r"\s*(?://|\*[ /*]|--(?![\[>])|#(?![\[({*])|[!'](?=[!'\s])|\[<?\w[^\]]*\]\s*$|@\w+(?:\([^()]*\))?\s*$|pragma\b)"
@@ -48,11 +50,11 @@ _CONTROL = re.compile(
 _NAME = r"[$@%&*\"']?(?P<name>(?:[\w$'-]+(?:::|[.:#]))*[\w$'?!-]*[\w?!])"
 _DEFINES = re.compile(
     r"(?<![\w.'\"-])(?:(?P<type>class|module|namespace|contract|interface|library|trait|struct|structure|record|union"
-    r"|enum|impl|object|package|program|unit|protocol|extension|instance|role|actor|type|newtype|data|service|mod"
+    r"|enum|impl|object|package|unit|protocol|extension|instance|role|actor|type|newtype|data|service|mod"
     r"|implementation|(?<!@)model|resource)|(?P<weak>let|val|var|my|our|local|const|member|block|component)"
-    r"|(?:function|func|fun|fn|def[\w-]*|sub|subroutine|proc|procedure|method|macro|modifier|filter|predicate|template"
-    r"|rule|iterator|test|snippet|theorem|lemma|fixpoint|definition|^\s*:(?=\w)))!?(?:\s+(?:abstract|async|automatic"
-    r"|body|inline|int|method|mutable|private|rec|static|void))*(?:[\s(]+|(?<=:))(?:::\s*)?(?!division|section)"
+    r"|(?:function|func|fun|fn|def[\w-]*|sub|subroutine|proc|procedure|method|macro|modifier|filter|predicate|program"
+    r"|rule|template|iterator|test|snippet|theorem|lemma|fixpoint|definition|^\s*:(?=\w)))!?(?:\s+(?:abstract|async|automatic"
+    r"|body|inline|int|internal|method|mutable|private|rec|static|void))*(?:[\s(]+|(?<=:))(?:::\s*)?(?!division|section)"
     + _NAME,
     re.IGNORECASE,
 )  # fmt: skip
@@ -60,12 +62,16 @@ _ASSIGNED = re.compile(
     r"\s*(?!(?:type|integer|real|logical|character)\b)" + _NAME + r"\s*(?P<sign><<?-|:=|=(?!=)|::?)(?:\s|$)"
 )
 _CALLED = re.compile(r"(?<![\w$.:'-])([A-Za-z_$][\w$.:'?!-]*)\s*\((?!\s*[\"'])")
+_TITLED = re.compile(r"\s*\(?[\w.$]+[\s(]+[\"']")  # `describe("a cart", ...)` is named by the line
 _MESSAGE = re.compile(r"\s*[-+]\s*\([^()]*\)\s*(\w+)")  # a method of Objective-C
 _TABLE = re.compile(r"\s*(?:with\s+(?:recursive\s+)?)?(\w+)\s+as\s+(?:\w+\s+){0,2}\(", re.IGNORECASE)  # of a query
 _ARGUMENTS = re.compile(r"\s*(?!let\b)([a-z_][\w']*)(?:\s+[\w'_~()\[\]:,]+){1,20}\s*=")
 _ISLAND = re.compile(r"(?:\{[{%]|<%)([^{}%<>]{0,400})")  # an expression or statement in text
 _CALL = re.compile(r"(?<!macro )(?<!test )(?<![\w$])([A-Za-z_$][\w$]*)\(")
-_DATA = re.compile(r"(?:=|<-|:)\s*[@%$\w.]*\s*[\[({]\s*$")
+_OPENED = re.compile(
+    r"\s*(?:\{%[-+]?\s*|@)(macro|test|block|snapshot|materialization|docs|call|schema|(?:section|push)(?!\([^)]*,))\b"
+)
+_DATA = re.compile(r"(?:=|<-|:)\s*(?!function|fun|sub|proc|lambda)[@%$\w.]*\s*[\[({]\s*$")
 _SCOPE = re.compile(
     r"\s*(?:@(?:code|functions)\b|<(?:script|template|html|head|body|main)\b|@section\s+Scripts\b|@php\s*$|<%[!-]?\s*$)",
     re.I,
@@ -86,23 +92,29 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
     for row, line in enumerate(lines if is_markup or language == "sql" else ()):
         for island in _ISLAND.finditer(line[:_LONGEST]):
             out.calls += [(row, call[1], "") for call in _CALL.finditer(island[1])]
-    waiting = [(0, len(lines) - 1, -1, 0)]
+    waiting = [(0, len(lines) - 1, -1, 0, False)]
     while waiting:
-        first, last, outer, depth = waiting.pop()
+        first, last, outer, depth, in_function = waiting.pop()
         before: Definition | None = None
         for head, end, least, is_block in _split(lines, indents, first, last, outer):
             # Attributes and declarations of types may stand above the line that defines the name.
             top = (row for row in range(head, min(head + _TOP, end + 1)) if indents[row] == least)
             defining = next((row for row in top if _DEFINES.search(lines[row][:_HEAD])), head)
-            unit = _define(lines[defining][:_HEAD], head, end, is_block, is_markup or language == "sql")
+            unit = _define(lines[defining][:_HEAD], head, end, is_block, is_markup or language == "sql", in_function)
+            if unit is not None:
+                unit.sig_first = unit.sig_last = defining
             if unit is not None and before is not None and (before.name, before.last) == (unit.name, head - 1):
                 before.last, before.end = end, end + 1  # a further clause of the same function
             elif unit is not None:
                 out.definitions.append(unit)
                 before = unit
             if unit is not None and depth < _DEEPEST:
-                waiting.append((head + 1, end, least, depth + 1))
-    return make_facts(language, lines, out, (), notes, problems) if out.definitions or out.calls else None
+                is_function = unit.kind is FragmentKind.FUNCTION and unit.opens_at == LONG_WRAPPER
+                waiting.append((head + 1, end, least, depth + 1, is_function))
+    facts = make_facts(language, lines, out, (), notes, problems) if out.definitions or out.calls else None
+    if facts is None or not is_markup:
+        return facts
+    return replace(facts, fragments=tuple(replace(fragment, qualname=fragment.name) for fragment in facts.fragments))
 
 
 def _find_notes(lines: Sequence[str], mark: str, is_markup: bool) -> Iterator[int]:
@@ -117,7 +129,11 @@ def _find_notes(lines: Sequence[str], mark: str, is_markup: bool) -> Iterator[in
                 if not line[at + len(end) :]:
                     yield row
                 end = ""
-            elif end or (not is_markup and ((mark and line.startswith(mark)) or _NOTE.match(line[:_HEAD]))):
+            elif (
+                end
+                or line.startswith("//" if is_markup else mark or "//")
+                or (not is_markup and _NOTE.match(line[:_HEAD]))
+            ):
                 yield row
         else:
             yield row
@@ -131,27 +147,37 @@ def _split(
     deeper rows or a body follow its first row."""
     rows = [row for row in range(first, last + 1) if indents[row] > outer]
     least = min((indents[row] for row in rows), default=0)
-    head, end, is_block = -1, -1, False
+    head, end, is_block, close = -1, -1, False, ""
     for row in rows:
         line = lines[row][:_HEAD]
+        if close:  # the body of a macro need not be indented
+            close, end, is_block = "" if close in line else close, row, True
+            continue
         is_start = row == first or indents[row - 1] != least or is_closing(lines[row - 1]) or _SCOPE.match(line)
         if indents[row] == least and is_start and not is_closing(lines[row]) and not _CONTINUES.match(line):
             if head >= 0:
                 yield head, end, least, is_block
             head, is_block = row, False
+            if (opened := _OPENED.match(line)) and (mark := f"end{opened[1]}") not in line:
+                close, end = mark, row
+                continue
         is_block = is_block or (row > head >= 0 and (indents[row] > least or _OPENING.fullmatch(line) is not None))
         end = row
     if head >= 0:
         yield head, end, least, is_block
 
 
-def _define(line: str, head: int, end: int, is_block: bool, is_markup: bool) -> Definition | None:
-    """Returns the unit of rows `head..end`; None for rows that stay with what is around them."""
+def _define(line: str, head: int, end: int, is_block: bool, is_markup: bool, in_function: bool) -> Definition | None:
+    """Returns the unit of rows `head..end`; None for rows that stay with what is around them, as most in a function."""
     kind: FragmentKind | None = FragmentKind.FUNCTION
     control = _CONTROL.match(line) is not None
     is_element = line.lstrip().startswith("<") and not line.lstrip().startswith("<%")
     name, opens_at = "", LONG_WRAPPER
-    assigned, defines = _ASSIGNED.match(line), _DEFINES.search(line)
+    assigned, defines = _ASSIGNED.match(line), None if control else _DEFINES.search(line)
+    if defines and "(" in defines[0] and line[: defines.start()].strip():
+        defines = None  # a parameter of an anonymous function
+    if in_function and (not defines or defines["weak"]):
+        return None
     if _SCOPE.match(line):
         kind, opens_at = None, ALWAYS
     elif assigned and not control:
@@ -169,13 +195,21 @@ def _define(line: str, head: int, end: int, is_block: bool, is_markup: bool) -> 
         is_block = is_block and end - head >= _SHORT_ELEMENT
     elif control:
         return None
+    elif _TITLED.match(line):
+        pass
     elif found := _MESSAGE.match(line) or _TABLE.match(line) or _CALLED.search(line) or _ARGUMENTS.match(line):
         name = found[1]
-    if not is_block:
+    if not is_block or (kind and not any(map(str.isalnum, line))):
         return None
     if kind is FragmentKind.FUNCTION and (_DATA.search(line) or end - head >= LONG_FUNCTION):
         kind = FragmentKind.SECTION
-    if is_markup and not defines and not line.lstrip()[:1].isalpha() and kind is FragmentKind.FUNCTION:
+    if (
+        is_markup
+        and not defines
+        and "function" not in line
+        and not line.lstrip()[:1].isalpha()
+        and kind is FragmentKind.FUNCTION
+    ):
         kind = FragmentKind.SECTION
     if not name and not is_markup and kind is FragmentKind.FUNCTION:
         opens_at = _WRAPPER

@@ -247,7 +247,7 @@ _NOTHING_MORE = b" \t\r\f;"  # bytes that may follow a comment or attribute in a
 _MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*+(?:\(.*\)\s*+)?")
 
 # SQL whose statements hold units: macros of dbt, packages of Oracle
-_IS_NESTED = re.compile(r"\{[{%]|\bpackage\s+body\b", re.IGNORECASE)
+_IS_NESTED = re.compile(r"\{[{%]|\bcreate\b[\w\s]{1,60}\bpackage\b", re.IGNORECASE)
 
 READER_FAILED = "reader_failed"  # problem of a file whose reader raised an error
 
