@@ -314,23 +314,22 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
     if as_text:
         sizes = dict(zip(snapshot.paths, snapshot.arrays["file.lines"].tolist(), strict=True))
         largest = sorted(as_text, key=lambda path: (-sizes[path], path))
-        files = listed([f"{path} ({as_text[path]}, {sizes[path]:,} lines)" for path in largest])
+        named = listed([f"{path} ({as_text[path]}, {sizes[path]:,} lines)" for path in largest])
         lines = sum(sizes[path] for path in as_text)
         total = f"{lines:,} lines in {len(as_text):,} files: " if len(as_text) > 1 else ""
-        message = f"Not parsed, so cut by indentation, and most calls are not known: {total}{files}."
+        message = f"Not parsed, so cut by indentation, and most calls are not known: {total}{named}."
         notices.append(Notice("read_as_text", message))
     if left_out:
         message = f"Not indexed, although it should be code: {listed(left_out)}."
         notices.append(Notice("code_not_indexed", message))
-    if unscanned := [path for path, problem in pairs if problem == NOT_WHOLLY_SCANNED]:
-        message = "Credentials: the full scanner stopped at some files, where the built-in rules looked alone"
-        notices.append(Notice("scanner_failed", f"{message}: {listed(unscanned)}."))
-    if cut := [path for path, problem in pairs if problem == WORDS_LEFT_OUT]:
-        message = "More different words than prose has: the meaning of the longest is not looked at in"
-        notices.append(Notice(WORDS_LEFT_OUT, f"{message} {listed(cut)}."))
-    if conflicts := [path for path, problem in pairs if problem == CONFLICT]:
-        notices.append(Notice(CONFLICT, f"Markers of a merge conflict are in {listed(conflicts)}."))
-    if damaged := [path for path, problem in pairs if problem == DAMAGED_TEXT]:
-        message = "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in"
-        notices.append(Notice(DAMAGED_TEXT, f"{message} {listed(damaged)}."))
+    messages = {
+        NOT_WHOLLY_SCANNED: "Credentials: the full scanner stopped, and the built-in rules looked alone, at",
+        WORDS_LEFT_OUT: "More different words than prose has: the meaning of the longest is not looked at in",
+        CONFLICT: "Markers of a merge conflict are in",
+        DAMAGED_TEXT: "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in",
+    }
+    for problem, message in messages.items():
+        if files := [path for path, found in pairs if found == problem]:
+            code = "scanner_failed" if problem == NOT_WHOLLY_SCANNED else problem
+            notices.append(Notice(code, f"{message} {listed(files)}."))
     return tuple(notices)
