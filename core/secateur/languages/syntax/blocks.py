@@ -55,7 +55,7 @@ _DEFINES = re.compile(
     r"|(?:function|func|fun|fn|def[\w-]*|sub|subroutine|proc|procedure|method|macro|modifier|filter|predicate|program"
     r"|rule|template|iterator|test|snippet|theorem|lemma|fixpoint|definition|^\s*:(?=\w)))!?(?:\s+(?:abstract|async"
     r"|automatic|body|inline|int|internal|method|mutable|private|rec|static|void))*(?:[\s(]+|(?<=:))(?:::\s*)?"
-    r"(?!division|section)" + _NAME,
+    r"(?!(?:division|section|subroutine|function|procedure|pure|class|struct|type)\b)" + _NAME,
     re.IGNORECASE,
 )
 _ASSIGNED = re.compile(

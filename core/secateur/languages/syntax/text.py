@@ -136,7 +136,8 @@ REGION_LINES = 80  # most lines of a module-level region or of the header of a c
 
 _CLOSING = re.compile(
     r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}>%]*(?://.*|/\*.*\*/\s*)?|[%?-]?>|</[\w.:-]+>|\{\{[~/]+.*"
-    r"|[{<%@*\s-]*(?:end(?!e|o|point)[a-z]{0,14}|END\w*|End\b|fi|done|esac)\b(?:[ \t.-]+\w+){0,3}\s*(?:\([^()]*\)\s*)?[.;,%}>)*\s-]*"
+    r"|[{<%@*\s-]*(?:end(?!e|o|point)[a-z]{0,14}|END\w*|End\b|fi|done|esac)\b(?:[ \t.-]+\w+){0,3}\s*"
+    r"(?:\([^()]*\)\s*)?[.;,%}>)*\s-]*"
     r"|#\s*end(?:if|region)\b.*)\s*"
 )
 _CLOSING_LENGTH = 200  # longer lines are not examined: they always contain more than closing signs
