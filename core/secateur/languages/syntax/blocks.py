@@ -42,8 +42,8 @@ _CONTINUES = re.compile(
     re.IGNORECASE,
 )
 _CONTROL = re.compile(
-    r"\W*(?:(?:case|cond|default|each|for|foreach|forall|if|lock|loop|match|parallel|repeat|switch|synchronized|try|unless"
-    r"|until|when|while|with|yield)\b(?!-)|(?:echo|import|include|open|print|raise|require|return|select|throw|use|uses"
+    r"\W*(?:(?:case|cond|default|each|for|foreach|forall|if|lock|loop|match|parallel|repeat|switch|synchronized|try"
+    r"|unless|until|when|while|with|yield)\b(?!-)|(?:echo|import|include|open|print|raise|require|return|select|throw|use|uses"
     r"|using)(?!\s*\(|[\w-]))",
     re.IGNORECASE,
 )
@@ -67,7 +67,8 @@ _DATA = re.compile(r"(?:=|<-|:)\s*(?!function|fun|sub|proc|lambda)[@%$\w.]*\s*[\
 _NAMED = re.compile(
     r"\s*\(?[\w.$]+[\s(]+[\"']|\s*[-+]\s*\([^()]*\)\s*(\w+)"  # a method of Objective-C
     r"|\s*(?:with\s+(?:recursive\s+)?)?(\w+)\s+as\s+(?:\w+\s+){0,2}\("  # a table of a query
-    r"|.*?(?<![\w$.:'-])([a-z_$][\w$.:'?!-]*)\s*\((?!\s*[\"'])|\s*(?!let\b)([a-z_][\w']*)(?:\s+[\w'_~()\[\]:,]+){1,20}\s*=",
+    r"|.*?(?<![\w$.:'-])([a-z_$][\w$.:'?!-]*)\s*\((?!\s*[\"'])"
+    r"|\s*(?!let\b)([a-z_][\w']*)(?:\s+[\w'_~()\[\]:,]+){1,20}\s*=",
     re.IGNORECASE,
 )
 _ISLAND = re.compile(r"(?:\{[{%]|<%|(?<![\w@])@(?=\w))([^{}%<>]{0,400})")  # an expression or statement in text
@@ -76,7 +77,8 @@ _OPENED = re.compile(
     r"\s*(?:\{%[-+]?\s*|@)(macro|test|block|snapshot|materialization|docs|call|schema|(?:section|push)(?!\([^)]*,))\b"
 )
 _SCOPE = re.compile(
-    r"\s*(?:@(?:code|functions)\b|<(?:script|template|html|head|body|main)\b|@section\s+Scripts\b|@php\s*$|<%[!-]?\s*$)",
+    r"\s*(?:@(?:code|functions)\b|<(?:script|template|html|head|body|main)\b|@section\s+Scripts\b|@php\s*$"
+    r"|<%[!-]?\s*$)",
     re.IGNORECASE,
 )
 _SELF = re.compile(r"(?:this|self|_+|x|me)\.(?=\w)")

@@ -111,7 +111,8 @@ _RECORDED_PATH = re.compile(
     r"(?:.*/)?(?:[^/]*cassettes?|__recordings__|__snapshots__|\.sqlx|pacts)/.*\.(?:ya?ml|json|har|txt|html?|xml|md|raw)"
     r"|(?:.*/)?(?:meta/(?:\d+_snapshot|_journal)\.json|db/(?:\w+_)?(?:schema\.rb|structure\.sql)|structure\.sql"
     r"|[^/]*modelsnapshot\.(?:cs|vb)|[^/]*\.(?:ambr|storyshot|har|tfstate)|[^/]*\.snap\.(?:new|md)"
-    r"|[^/]*\.(?:verified|received|approved)\.(?:txt|json|xml|html?|csv|ya?ml)|(?:[^/]*[._-])?introspection\.json|api/[^/]*\.api|[^/]*\.api\.md)"
+    r"|[^/]*\.(?:verified|received|approved)\.(?:txt|json|xml|html?|csv|ya?ml)"
+    r"|(?:[^/]*[._-])?introspection\.json|api/[^/]*\.api|[^/]*\.api\.md)"
 )
 _RECORDED_HEAD = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:"
