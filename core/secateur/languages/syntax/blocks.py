@@ -43,8 +43,8 @@ _CONTINUES = re.compile(
 )
 _CONTROL = re.compile(
     r"\W*(?:(?:case|cond|default|each|for|foreach|forall|if|lock|loop|match|parallel|repeat|switch|synchronized|try"
-    r"|unless|until|when|while|with|yield)\b(?!-)|(?:echo|import|include|open|print|raise|require|return|select|throw|use|uses"
-    r"|using)(?!\s*\(|[\w-]))",
+    r"|unless|until|when|while|with|yield)\b(?!-)|(?:echo|import|include|open|print|raise|require|return|select|throw"
+    r"|use|uses|using)(?!\s*\(|[\w-]))",
     re.IGNORECASE,
 )
 _NAME = r"[$@%&*\"']?(?P<name>(?:[\w$'-]+(?:::|[.:#]))*[\w$'?!-]*[\w?!])"
