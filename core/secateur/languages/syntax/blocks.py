@@ -188,7 +188,7 @@ def _define(
     else:
         found = _NAMED.match(line)
         name = found[found.lastindex] if found and found.lastindex else ""
-        is_block = is_block or (name != "" and "=>" in line)  # a method with an expression as its body
+        is_block = is_block or (name != "" and ") =>" in line)  # a method with an expression as its body
         opens_at = LONG_WRAPPER if name or is_markup else _WRAPPER
     if name and (_TYPED.search(line) or (defines and defines["type"] and not assigned)):
         kind, opens_at = FragmentKind.CLASS, ALWAYS
