@@ -143,7 +143,7 @@ def test_pins_exclusions_and_boosts_show_in_the_output(shop: Path) -> None:
     words = ("--pin", ROUND, "--exclude", REFUND, "--boost", "shop/api.py::post_refund=2", "--format", "json")
     report = search(shop, *words).json
     after = {row["symbol_id"]: row for row in report["candidates"]}
-    assert after[ROUND]["decision"] == {"state": "kept", "reason": "pinned"}
+    assert after[ROUND]["decision"] == {"state": "kept", "reason": "pinned", "needed": 29, "left": 7988}
     assert REFUND not in after
     assert [row["decision"]["reason"] for row in report["dropped"]] == ["excluded"]
     boosted = after["shop/api.py::post_refund"]

@@ -88,13 +88,13 @@ def test_status_and_search_name_what_is_read_as_text(tmp_path: Path) -> None:
         warning["code"]: warning["message"]
         for warning in secateur("search", "total", root, "--format", "json").json["warnings"]
     }
-    assert "a.go (reader_failed)" in said["read_as_text"]
+    assert "a.go (reader_failed, 3 lines)" in said["read_as_text"]
     assert "c.py (binary)" in said["code_not_indexed"]
     assert "d.txt, e.txt" in said["words_left_out"]
     for number, found in ((7, True), (MOST_WORDS + 8, False)):
         assert bool(secateur("search", f"w{number}", root, "--format", "json").json["candidates"]) == found
     assert said["read_as_text"] in status["notices"]
-    assert "a.go (reader_failed)" in secateur("status", root).out
+    assert "a.go (reader_failed, 3 lines)" in secateur("status", root).out
 
 
 class FailingCounter:
@@ -234,6 +234,17 @@ def test_a_fault_of_the_resolver_is_said_after_edits_too(tmp_path: Path, monkeyp
 
 
 def test_a_programming_language_without_a_grammar_is_named(tmp_path: Path) -> None:
-    root = write(tmp_path / "repo", {"old.pl": "sub f { 1 }\n", "a.py": "def f(): pass\n"})
-    said = "Indexed as plain text, without definitions and calls: old.pl (no grammar for perl)."
+    root = write(tmp_path / "repo", {"old.pl": "sub f { 1 }\n", "a.py": "def f(): pass\n", "b.erb": "x\n" * 2})
+    said = (
+        "Not parsed, so cut by indentation, and most calls are not known: 3 lines in 2 files:"
+        " b.erb (no grammar for template, 2 lines), old.pl (no grammar for perl, 1 lines)."
+    )
     assert said in secateur("status", root, "--format", "json").json["notices"]
+
+
+def test_files_with_markers_of_a_conflict_are_named(tmp_path: Path) -> None:
+    conflict = "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> other\n"
+    root = write(tmp_path / "repo", {"a.py": conflict, "b.md": "<<<<<<< only\n"})
+    status = secateur("status", root, "--format", "json").json
+    assert status["problems"]["conflict_markers"] == 1
+    assert "Markers of a merge conflict are in a.py." in status["notices"]

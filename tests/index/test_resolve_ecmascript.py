@@ -254,6 +254,53 @@ def test_functions_of_an_exported_object_are_those_it_names() -> None:
     assert list(repo.calls("lib/app.js::g")) == ["lib/utils.js::isDate"]
 
 
+RENAMED = {
+    "lib/round.ts": """
+        export function applyTax(value: number): Cart {
+          return value;
+        }
+        export class Cart {}
+        function split(total: number) {
+          return total;
+        }
+        export const divide = split;
+        export const pricing = { tax: applyTax, split } as const;
+        export const frozen = Object.freeze({ cut: split });
+        """,
+    "lib/api.ts": """
+        import { divide } from "./round";
+        function other() {
+          return 1;
+        }
+        export default { share: divide };
+        """,
+    "lib/index.ts": 'export * from "./round";\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("imports", "body", "target"),
+    [
+        ('import { divide } from "./lib";', "divide(1);", "split"),
+        ('import * as money from "./lib";', "money.divide(1);", "split"),
+        ('import { pricing } from "./lib";', "pricing.split(1);", "split"),
+        ('import { pricing } from "./lib";', "pricing.tax(1);", "applyTax"),
+        ('import { pricing as p } from "./lib/round";', "const { tax } = p;\n  tax(1);", "applyTax"),
+        ('import { frozen } from "./lib";', "frozen.cut(1);", "split"),
+        ('import api from "./lib/api";', "api.share(1);", "split"),
+        ("", 'const { divide } = await import("./lib");\n  divide(1);', "split"),
+        ("", 'const money = await import("./lib");\n  money.divide(1);', "split"),
+        ("", '(await import("./lib")).pricing.split(1);', "split"),
+        ("", 'import("./lib").then((money) => money.divide(1));', "split"),
+        ("", 'import("./lib").then(({ divide }) => divide(1));', "split"),
+        ('const { divide } = await import("./lib");', "divide(1);", "split"),
+    ],
+)
+def test_a_renamed_function_is_the_function(imports: str, body: str, target: str) -> None:
+    app = f"{imports}\nexport async function f() {{\n  {body}\n}}\n"
+    assert list(repository({**RENAMED, "app.ts": app}).calls("app.ts::f")) == [f"lib/round.ts::{target}"]
+
+
 def test_components_are_called_by_their_elements() -> None:
     repo = repository(
         {

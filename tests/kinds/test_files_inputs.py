@@ -99,10 +99,23 @@ def test_bytes_that_are_no_text_are_replaced_and_said(tree: Path) -> None:
     assert [notice.message for notice in notices] == ["Bytes that are no text were replaced in odd.py."]
 
 
+def test_absolute_paths_are_named_from_the_folder_that_holds_them_all(tree: Path) -> None:
+    inside = [str(tree / "src"), str(tree / "top.py")]
+    assert names(tree, *inside) == names(tree, "src", "top.py")
+    assert names(tree, inside[0], "top.py") == names(tree, "src", "top.py")
+    elsewhere = tree.parent / "elsewhere"
+    elsewhere.mkdir()
+    assert names(elsewhere, inside[0]) == names(tree / "src", ".")
+    assert names(elsewhere, *inside) == names(tree, "src", "top.py")
+    assert names(elsewhere, str(tree / "src/*/*.py")) == ["deep/b.py"]
+    assert names(elsewhere, inside[1]) == names(Path("/"), inside[1]) == ["top.py"]
+
+
 def test_paths_that_lead_elsewhere_keep_their_names(tree: Path) -> None:
     write(tree.parent, {"beside/x.py": "x = 1\n"})
     assert names(tree, "../beside", str(tree.parent / "beside" / "x.py")) == ["../beside/x.py"]
-    assert names(tree, str(tree.parent / "beside")) == [str(tree.parent / "beside/x.py")]
+    beside = str(tree.parent / "beside/x.py")
+    assert names(tree, "top.py", beside) == ["top.py", beside]
     assert names(tree / "src", "../top.py") == ["../top.py"]
 
 

@@ -147,6 +147,24 @@ def test_lines_of_the_model_are_worth_a_clear_match_at_least() -> None:
     assert all(piece.relevance == 0 for piece in measured.pieces if not piece.chosen)
 
 
+def test_a_model_that_names_nothing_is_said() -> None:
+    pruner = PruneContext(
+        60,
+        pruning(strategy="extract", full_file_share=0.0),
+        QUERY,
+        Table({f"extract {path}": snippets() for path in SHOP}),
+    )
+    pruner.handle_overflow(FILES)
+    assert pruner.result is not None
+    assert [notice.message for notice in pruner.result.warnings if notice.code == "model_named_nothing"] == [
+        f"The model names nothing in {len(SHOP)} files that helps with the query."
+    ]
+    pruner = PruneContext(60, pruning(), QUERY, Table({f"score {path}": FileScore(0.0) for path in SHOP}))
+    pruner.handle_overflow(FILES, strategy="score")
+    assert pruner.result is not None
+    assert "model_named_nothing" in [notice.code for notice in pruner.result.warnings]
+
+
 def test_no_lines_is_an_answer_and_ranges_that_leave_nothing_are_none() -> None:
     model = Table(
         {

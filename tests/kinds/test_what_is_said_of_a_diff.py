@@ -25,6 +25,25 @@ def test_characters_that_a_reader_does_not_see_are_named_with_their_file(sign: s
     assert "odd.py" in notice.message and "plain.py" not in notice.message
 
 
+CONFLICT = ["x = 1", "<<<<<<< HEAD", "y = 1", "=======", "y = 2", ">>>>>>> other"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (None, CONFLICT, ["Markers of a merge conflict are in a.py:2."]),
+        (CONFLICT, [*CONFLICT[:2], "y = 3", *CONFLICT[3:]], ["Markers of a merge conflict are in a.py:2."]),
+        (CONFLICT, ["x = 1", "y = 2"], []),
+        (None, CONFLICT[:3], []),
+        (None, CONFLICT[2:], []),
+        (None, ["Title", "=======", "> <<<<<<< x"], []),
+    ],
+)
+def test_markers_of_a_conflict_are_named(before: list[str] | None, after: list[str], says: list[str]) -> None:
+    chunks = chunk_diff(line_diff("a.py", before, after, newline=True), 1000, counter="chars4")
+    assert [notice.message for notice in chunks.warnings if notice.code == "conflict_markers"] == says
+
+
 def test_plain_text_is_not_warned_of() -> None:
     assert not chunk_diff(line_diff("a.py", ["a = 1"], ["a = '订单'"], newline=True), 1000, counter="chars4").warnings
 

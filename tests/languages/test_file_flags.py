@@ -141,3 +141,50 @@ def test_any_path_and_content_has_an_answer(path: str, head: bytes) -> None:
     assert kinds == classify(path, head)
     assert BINARY not in kinds or kinds == {BINARY}
     assert {BINARY} <= UNINDEXED
+
+
+@pytest.mark.parametrize(
+    ("path", "head"),
+    [
+        ("drizzle/meta/0001_snapshot.json", b"{}"),
+        ("snap/7.json", b'{\n  "version": "7",\n  "dialect": "postgresql",\n  "id": "6e",\n  "prevId": "0",\n'),
+        ("db/schema.rb", b"ActiveRecord::Schema[7.1].define(version: 2024) do\n"),
+        ("db/structure.sql", b"SET statement_timeout = 0;\n"),
+        ("backup.sql", b"--\n-- PostgreSQL database dump\n--\n"),
+        ("a.sql", b"-- MySQL dump 10.13  Distrib 8.0\n"),
+        ("a.sql", b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n"),
+        ("spec/fixtures/vcr_cassettes/refund.yml", b"x: 1\n"),
+        ("spec/fixtures/refund.yml", b"---\nhttp_interactions:\n- request:\n    method: get\n"),
+        ("tests/refund.yaml", b"interactions:\n- request:\n    body: null\n"),
+        ("tests/__snapshots__/test_cart.ambr", b"# serializer version: 1\n"),
+        ("src/snapshots/shop__cart.snap", b"---\nsource: src/cart.rs\n"),
+        ("schema.json", b'{\n  "__schema": {\n'),
+        ("schema.json", b'{"data": {"__schema": {'),
+        ("api/openapi.json", b'{\n  "openapi": "3.1.0",\n'),
+        ("Cart.Total.verified.txt", b"3"),
+        ("Migrations/ShopContextModelSnapshot.cs", b"using X;"),
+        ("app/schemas/shop.Db/3.json", b'{\n  "formatVersion": 1,\n  "database": {\n'),
+        ("terraform.tfstate", b"{}"),
+        ("page.har", b"{}"),
+    ],
+)
+def test_what_programs_record_is_generated(path: str, head: bytes) -> None:
+    assert "generated" in classify(path, head)
+
+
+@pytest.mark.parametrize(
+    ("path", "head"),
+    [
+        ("schema.sql", b"CREATE TABLE a (id int);\n"),
+        ("openapi.yaml", b"openapi: 3.1.0\n"),
+        ("config.json", b'{"log": {"level": "debug"}}'),
+        ("interactions.yml", b"interactions:\n  click: true\n"),
+        ("src/approved.py", b"x = 1\n"),
+        ("src/cart.approved.py", b"x = 1\n"),
+        ("meta/snapshot.json", b"{}"),
+        ("prisma/schema.prisma", b"model A {}\n"),
+        ("a.json", b'{"a": {"prevId": 1}}'),
+    ],
+)
+def test_what_people_write_is_not_recorded(path: str, head: bytes) -> None:
+    assert "generated" not in classify(path, head)

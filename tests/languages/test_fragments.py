@@ -250,7 +250,7 @@ def test_broken_syntax_keeps_what_parses() -> None:
     assert ("function", "h", 10, 11) in shape(facts)
 
 
-def test_missing_grammar_gives_blocks_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_grammar_is_named_and_units_are_cut_by_indentation(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = Grammar("tree_sitter_of_another_world", "secateur.languages.go.reader")
     monkeypatch.setitem(languages(), "go", replace(languages()["go"], grammar=missing))
     grammar._load.cache_clear()
@@ -259,7 +259,7 @@ def test_missing_grammar_gives_blocks_and_says_so(monkeypatch: pytest.MonkeyPatc
     finally:
         grammar._load.cache_clear()
     assert facts.problems == ("grammar_missing:go",)
-    assert shape(facts) == [("block", "", 1, 3)]
+    assert shape(facts) == [("region", "", 1, 1), ("function", "f", 3, 3)]
     assert facts.language == "go"
 
 

@@ -10,7 +10,17 @@ import pytest
 from msgspec.structs import replace
 from secateur.errors import UsageError
 from secateur.model import Notice, Selection
-from secateur.render.layouts import LAST_LINE, LAYOUTS, Item, PackCosts, body, ingredients, render_pack
+from secateur.render.layouts import (
+    LAST_LINE,
+    LAYOUTS,
+    Item,
+    PackCosts,
+    body,
+    gives_notices,
+    ingredients,
+    render_message,
+    render_pack,
+)
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.tokens import COUNTERS, get_counter
@@ -150,6 +160,26 @@ def test_an_empty_pack_says_which_kind_of_empty_it_is(selection: Selection, code
     as_xml = replace(selection, pool=replace(selection.pool, format="xml"))
     root = ElementTree.fromstring(render_pack(as_xml, str, str))
     assert [warning.get("code") for warning in root] == [code]
+
+
+@pytest.mark.parametrize(
+    ("form", "budget", "text"),
+    [
+        ("markdown", 4, ""),
+        ("markdown", 5, "budget_too_small\n"),
+        ("markdown", 9, "> budget\\_too\\_small\n"),
+        ("xml", 4, ""),
+        ("xml", 5, "budget_too_small\n"),
+        ("xml", 8, '<context warning="budget_too_small"/>\n'),
+        ("xml", 20, '<context warning="budget_too_small"/>\n'),
+        ("xml", 21, '<context>\n<warning code="budget_too_small">budget_too_small</warning>\n</context>\n'),
+    ],
+)
+def test_the_code_of_a_warning_goes_out_where_its_words_have_no_room(form: str, budget: int, text: str) -> None:
+    pool = replace(pool_of([Row("a", tokens=500)]), format=form)
+    selection = select(pool, Settings(budget=budget))
+    assert render_message(selection, get_counter("o200k_base")) == text
+    assert gives_notices(text, selection.warnings, form) == bool(text)
 
 
 def test_an_unknown_format_names_the_choices() -> None:

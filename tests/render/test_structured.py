@@ -83,7 +83,10 @@ def test_an_anchor() -> None:
     assert anchor["terms"] == {"relevance": 0.32, "hotspot": 0.093, "distance": 0.3}
     assert anchor["priority"] == 0.713
     assert anchor["channels"] == ["lexical"]
-    assert (anchor["decision"], anchor["content"]) == ({"state": "kept", "reason": "fits"}, "content 0")
+    assert (anchor["decision"], anchor["content"]) == (
+        {"state": "kept", "reason": "fits", "needed": 100, "left": 150},
+        "content 0",
+    )
 
 
 def test_what_calls_lead_to() -> None:

@@ -109,7 +109,7 @@ def test_a_dropped_candidate_says_what_it_needed_and_what_was_left():
     assert (by_name["B"].reason, by_name["B"].needed, by_name["B"].left) == (Reason.NO_ROOM, 50, 30)
     assert (by_name["D"].reason, by_name["D"].needed, by_name["D"].left) == (Reason.LARGER_THAN_BUDGET, 400, 10)
     assert by_name["B"].shape().to_dict() == {"state": "dropped", "reason": "no_room", "needed": 50, "left": 30}
-    assert by_name["A"].shape().to_dict() == {"state": "kept", "reason": "fits"}
+    assert by_name["A"].shape().to_dict() == {"state": "kept", "reason": "fits", "needed": 70, "left": 100}
     assert [by_name[name].tokens_after for name in "ABCD"] == [70, 0, 20, 0]
 
 

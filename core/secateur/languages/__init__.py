@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from secateur.distributions import version_of
 from secateur.languages.traits import LanguageTraits, NameRules
 
-_OUTPUT_NUMBER = 18  # increase it when the facts of the same file with the same grammars change
+_OUTPUT_NUMBER = 19  # increase it when the facts of the same file with the same grammars change
 HEAD_BYTES = 16384  # bytes of a file's beginning that are examined to distinguish C++ headers from C headers
 
 _HEAD_OF_SCRIPT = 256
@@ -50,7 +50,9 @@ def language_of(path: str, head: bytes = b"") -> str:
         (traits for prefix, traits in _signs("file_prefixes").items() if name.startswith(prefix)), None
     )
     stem, dot, extension = name.rpartition(".")
-    if known is None and dot and stem and (known := _signs("extensions").get(extension)):
+    extensions = _signs("extensions")
+    longer = f"{stem.rpartition('.')[2]}.{extension}"  # "blade.php"
+    if known is None and dot and stem and (known := extensions.get(longer) or extensions.get(extension)):
         claimant = _signs("claimed").get(extension)
         if claimant is not None and claimant.claims is not None and claimant.claims.search(head[:HEAD_BYTES]):
             known = claimant

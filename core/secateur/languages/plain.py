@@ -3,7 +3,7 @@
 from functools import partial
 
 from secateur.languages.syntax.names import words
-from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, LanguageTraits
+from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, LanguageTraits, NameRules
 
 _text = partial(LanguageTraits, is_code=False)
 _hash = partial(LanguageTraits, line_comment="#", block_comments=False)
@@ -11,10 +11,26 @@ _data = partial(LanguageTraits, line_comment="", block_comments=False)
 _semicolon = partial(LanguageTraits, line_comment=";", block_comments=False)
 _percent = partial(LanguageTraits, line_comment="%", block_comments=False)
 
-# Programming languages whose functions are not found: status and answers count their files.
-UNPARSED = words(
-    "clojure crystal erlang fsharp groovy haskell julia lisp nim objective-c ocaml perl powershell r visual-basic zig"
+# Programming languages of which only the extensions are known.
+_OTHERS = {
+    "ada": "adb ads", "agda": "agda", "apex": "apex", "awk": "awk", "ballerina": "bal", "bicep": "bicep",
+    "cairo": "cairo", "cobol": "cob cbl cpy cobol", "coffeescript": "coffee iced", "coq": "v", "d": "d di",
+    "elm": "elm", "fortran": "f f77 f90 f95 f03 f08 for ftn fypp", "gdscript": "gd", "gleam": "gleam", "haxe": "hx",
+    "idris": "idr", "jsonnet": "jsonnet libsonnet", "lean": "lean", "matlab": "mlx", "mojo": "mojo", "move": "move",
+    "nextflow": "nf wdl", "nix": "nix", "odin": "odin", "pascal": "pas pp dpr lpr", "prisma": "prisma",
+    "prolog": "pro plg", "puppet": "epp", "purescript": "purs", "raku": "raku rakumod", "reason": "re rei res resi",
+    "rego": "rego", "sas": "sas", "shader": "glsl hlsl wgsl vert frag metal", "smalltalk": "st", "smithy": "smithy",
+    "solidity": "sol", "stata": "do ado", "tcl": "tcl tk exp", "thrift": "thrift", "vala": "vala vapi",
+    "verilog": "sv svh vh", "vhdl": "vhd vhdl", "vyper": "vy", "wren": "wren",
+}  # fmt: skip
+
+# Languages whose functions are found without a grammar, by indentation: status and answers name their files.
+UNPARSED = frozenset(_OTHERS) | words(
+    "assembly batch clojure cmake crystal erlang fsharp groovy haskell julia lisp nim objective-c ocaml perl powershell"
+    " r starlark template vim visual-basic zig"
 )
+
+_MACROS = NameRules(family="template", links_by_name=True)  # macros of Jinja, also between statements of SQL
 
 LANGUAGES = (
     _text(name="text", file_names="readme"),
@@ -24,7 +40,12 @@ LANGUAGES = (
     _text(name="csv", extensions="csv tsv"),
     _text(name="html", extensions="html htm xhtml"),
     _text(name="xml", extensions="xml xsd xsl xslt svg csproj fsproj vbproj props targets plist pom xaml resx"),
-    _text(name="template", extensions="j2 jinja jinja2 tmpl tpl erb ejs hbs mustache liquid twig"),
+    _text(
+        name="template",
+        rules=_MACROS,
+        extensions="j2 jinja jinja2 tmpl tpl erb rhtml ejs hbs handlebars mustache liquid twig njk gotmpl ftl vm jsp"
+        " jspx aspx ascx cshtml vbhtml razor blade.php haml slim pug jade ep mako eta leaf heex eex leex marko",
+    ),
     _text(name="diff", extensions="diff patch"),
     _data(
         name="json",
@@ -59,13 +80,13 @@ LANGUAGES = (
     _hash(name="powershell", extensions="ps1 psm1 psd1"),
     _data(name="batch", extensions="bat cmd"),
     _hash(name="graphql", extensions="graphql gql"),
-    _hash(name="perl", extensions="pl pm", interpreters="perl", test_names=(("t", r".*"),)),
+    _hash(name="perl", extensions="pl pm t", interpreters="perl", test_names=(("t", r".*"),)),
     _hash(name="r", extensions="r", interpreters="rscript", test_names_lower=(("r", r"test-.*"),)),
     _hash(name="julia", extensions="jl", triple_quotes=True, test_names_lower=(("jl", TEST_FILE),)),
     _hash(name="crystal", extensions="cr", test_names_lower=(("cr", r".*_spec"),), spec_files="cr"),
     _hash(name="nim", extensions="nim", test_names_lower=(("nim", r"test_.*"),)),
     LanguageTraits(name="css", extensions="css scss sass less styl"),
-    LanguageTraits(name="sql", extensions="sql ddl", line_comment="--"),
+    LanguageTraits(name="sql", extensions="sql ddl pls plsql pkb pks pkg prc", line_comment="--", rules=_MACROS),
     LanguageTraits(name="protobuf", extensions="proto"),
     LanguageTraits(
         name="groovy",
@@ -96,7 +117,8 @@ LANGUAGES = (
     _semicolon(name="lisp", extensions="lisp el scm rkt"),
     LanguageTraits(name="zig", extensions="zig", block_comments=False, test_names_lower=(("zig", TEST_FILE),)),
     LanguageTraits(name="objective-c", extensions="m mm", test_names=(("m mm", CAMEL_CASE_TEST),)),
-    _data(name="visual-basic", extensions="vb vbs", test_names=(("vb", CAMEL_CASE_TEST),)),
+    _data(name="visual-basic", extensions="vb vbs bas", test_names=(("vb", CAMEL_CASE_TEST),)),
     _semicolon(name="assembly", extensions="s asm"),
     _data(name="vim", extensions="vim"),
+    *(LanguageTraits(name=name, extensions=extensions) for name, extensions in _OTHERS.items()),
 )

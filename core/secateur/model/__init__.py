@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from secateur.ledger import (
     Entry,
@@ -59,12 +58,12 @@ LEAST_SAYING = 200  # the least budget at which a pack says what was left out
 
 
 class DecisionShape(Shape, frozen=True):
-    """The decision on a candidate: with `needed` and `left` where it is not kept whole."""
+    """The decision on a candidate: the tokens that the whole row needed, and those that were left when it was tried."""
 
     state: StateName
     reason: ReasonCode
-    needed: Count | UnsetType = UNSET
-    left: int | UnsetType = UNSET
+    needed: Count
+    left: int
 
 
 class Decision(Struct, frozen=True):
@@ -88,8 +87,7 @@ class Decision(Struct, frozen=True):
 
     def shape(self) -> DecisionShape:
         """Makes the decision for JSON."""
-        figures: dict[str, Any] = self.figures
-        return DecisionShape(self.state.label, self.reason.label, **figures)
+        return DecisionShape(self.state.label, self.reason.label, self.needed, self.left)
 
 
 class Turn(Struct, frozen=True, eq=False):

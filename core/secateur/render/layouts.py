@@ -303,8 +303,7 @@ def render_pack(selection: Selection, content: Callable[[int], str], shortened: 
 
 
 def render_message(selection: Selection, counter: Counter) -> str:
-    """Returns the text instead of an empty pack: its notices, or only their codes, or nothing, whichever fits the
-    budget.
+    """Returns the text instead of an empty pack: its notices, or their codes as they fit, or nothing.
 
     With a budget of 0 the notices are returned anyway: they must be shown (SC-SP-005), and are not meant for a model.
     """
@@ -314,13 +313,15 @@ def render_message(selection: Selection, counter: Counter) -> str:
 
 def gives_notices(text: str, notices: Sequence[Notice], form: str) -> bool:
     """Tells whether a text stands instead of an empty pack and gives these notices, at least their codes."""
-    return bool(text) and text in _messages(form, notices)[:2]
+    return bool(text) and text in _messages(form, notices)[:-1]
 
 
 def _messages(form: str, notices: Sequence[Notice]) -> Sequence[str]:
-    shown = shown_notices(notices)
-    codes = [Notice(notice.code, notice.code) for notice in shown]
-    return [_message(layout_of(form), part) for part in (shown, codes, [])]
+    shown, layout = shown_notices(notices), layout_of(form)
+    codes = " ".join(notice.code for notice in shown)
+    short = (f'<context warning="{_attribute(codes)}"/>\n',) if layout.foot else ()
+    bare = _message(layout, [Notice(notice.code, notice.code) for notice in shown])
+    return [_message(layout, shown), bare, *short, *((f"{codes}\n",) if codes else ()), _message(layout, [])]
 
 
 def _message(layout: Layout, notices: Sequence[Notice]) -> str:

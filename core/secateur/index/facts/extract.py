@@ -34,7 +34,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.languages import language_of, traits_of
 from secateur.languages.plain import UNPARSED
 from secateur.languages.syntax.file_flags import BINARY
-from secateur.languages.syntax.text import DAMAGED_TEXT
+from secateur.languages.syntax.text import CONFLICT, DAMAGED_TEXT
 from secateur.model import Notice
 from secateur.render.page import listed
 
@@ -320,8 +320,8 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
         for path, problems in zip(snapshot.paths, snapshot.problems, strict=True)
         for problem in problems.split()
     ]
-    as_text = [(path, problem) for path, problem in pairs if problem.startswith(_AS_TEXT)]
-    as_text += [(path, f"no grammar for {kind}") for path in snapshot.paths if (kind := language_of(path)) in UNPARSED]
+    as_text = {path: problem for path, problem in pairs if problem.startswith(_AS_TEXT)}
+    as_text |= {path: f"no grammar for {kind}" for path in snapshot.paths if (kind := language_of(path)) in UNPARSED}
     left_out = [  # their names say that they hold code
         f"{path} ({reason})"
         for path, reason in snapshot.unindexed
@@ -329,18 +329,24 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
     ]
     notices = []
     if as_text:
-        files = listed([f"{path} ({reason})" for path, reason in sorted(as_text)])
-        notices.append(Notice("read_as_text", f"Indexed as plain text, without definitions and calls: {files}."))
+        sizes = dict(zip(snapshot.paths, snapshot.arrays["file.lines"].tolist(), strict=True))
+        largest = sorted(as_text, key=lambda path: (-sizes[path], path))
+        named = listed([f"{path} ({as_text[path]}, {sizes[path]:,} lines)" for path in largest])
+        lines = sum(sizes[path] for path in as_text)
+        total = f"{lines:,} lines in {len(as_text):,} files: " if len(as_text) > 1 else ""
+        message = f"Not parsed, so cut by indentation, and most calls are not known: {total}{named}."
+        notices.append(Notice("read_as_text", message))
     if left_out:
         message = f"Not indexed, although it should be code: {listed(left_out)}."
         notices.append(Notice("code_not_indexed", message))
-    if unscanned := [path for path, problem in pairs if problem == NOT_WHOLLY_SCANNED]:
-        message = "Credentials: the full scanner stopped at some files, where the built-in rules looked alone"
-        notices.append(Notice("scanner_failed", f"{message}: {listed(unscanned)}."))
-    if cut := [path for path, problem in pairs if problem == WORDS_LEFT_OUT]:
-        message = "Not all words are searched, because there are far more different ones than in prose, in"
-        notices.append(Notice(WORDS_LEFT_OUT, f"{message} {listed(cut)}."))
-    if damaged := [path for path, problem in pairs if problem == DAMAGED_TEXT]:
-        message = "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in"
-        notices.append(Notice(DAMAGED_TEXT, f"{message} {listed(damaged)}."))
+    messages = {
+        NOT_WHOLLY_SCANNED: "Credentials: the full scanner stopped, and the built-in rules looked alone, at",
+        WORDS_LEFT_OUT: "Not all words are searched, because there are far more different ones than in prose, in",
+        CONFLICT: "Markers of a merge conflict are in",
+        DAMAGED_TEXT: "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in",
+    }
+    for problem, message in messages.items():
+        if files := [path for path, found in pairs if found == problem]:
+            code = "scanner_failed" if problem == NOT_WHOLLY_SCANNED else problem
+            notices.append(Notice(code, f"{message} {listed(files)}."))
     return tuple(notices)

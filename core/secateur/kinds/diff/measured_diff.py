@@ -21,6 +21,7 @@ from secateur.kinds.diff.chunk_text import Injection, Remark, block_pieces
 from secateur.kinds.diff.file_parts import Outline, Splitter
 from secateur.kinds.diff.linter_output import Finding, group_by_file
 from secateur.kinds.diff.skip_rules import Facts, facts_of, verdict_by_path
+from secateur.languages.syntax.text import CONFLICT, find_conflict
 from secateur.model import FragmentKind, Notice
 from secateur.redaction import Redactor
 from secateur.render.page import count_noun, listed
@@ -295,4 +296,7 @@ def _notices(diff: Diff) -> list[Notice]:
     if hidden := [change.path for change in diff.changes if _HIDDEN.search(change.text)]:
         sentence = "Characters that a reader does not see, or that reorder what he sees, are in"
         notices.append(Notice("hidden_characters", f"{sentence} {listed(hidden, _NAMED)}."))
+    marks = ((change.path, find_conflict(change.side(new=True))) for change in diff.changes if "<<<<<<<" in change.text)
+    if conflicts := [f"{path}:{line}" for path, line in marks if line]:
+        notices.append(Notice(CONFLICT, f"Markers of a merge conflict are in {listed(conflicts, _NAMED)}."))
     return notices

@@ -70,8 +70,10 @@ def read_files(
     damaged: list[str] = []
     notices: dict[str, Notice] = {}
     seen: set[Path] = set()
+    shared = f"{home_of(words, base)}/"
     for word in words:
         for read in _read_word(word, settings, named, base, notices, chosen):
+            read = replace(read, name=read.name.removeprefix(shared))
             if read.real in seen:
                 continue
             seen.add(read.real)
@@ -90,6 +92,19 @@ def read_files(
     if damaged:
         notices["invalid_utf8"] = Notice("invalid_utf8", f"Bytes that are no text were replaced in {listed(damaged)}.")
     return files, list(notices.values())
+
+
+def home_of(words: Sequence[str], base: Path) -> Path:
+    """The folder that the names of files from absolute paths are relative to: the base if it holds them all, else the
+    innermost folder that does. Beside relative paths, an absolute one outside the base keeps its name."""
+    absolute = [Path(os.path.normpath(word)) for word in words if word.startswith("/")]
+    if len(absolute) < len(words) or (base != Path("/") and all(path.is_relative_to(base) for path in absolute)):
+        return base
+    folders = []
+    for path in absolute:
+        first = next((part for part in (*reversed(path.parents), path) if MAGIC.search(part.name)), path)
+        folders.append(path if path.is_dir() else first.parent)
+    return Path(os.path.commonpath(folders))
 
 
 def _read_word(

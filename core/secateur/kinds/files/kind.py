@@ -12,7 +12,7 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
-from secateur.kinds.files.inputs import read_files, root_of
+from secateur.kinds.files.inputs import home_of, read_files, root_of
 from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
 from secateur.kinds.files.model_questions import apply_replies, plan_questions
 from secateur.kinds.files.sourcecode import MARKDOWN, FileDecisionShape, MeasuredFiles, PrunedFiles, describe_room
@@ -281,9 +281,8 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         if index >= len(pruned.decisions):  # the wrapper
             return None
         ranges = pruned.decisions[index].ranges
-        return location_in(
-            environment.base, pruned.measured.files[index].source.module_name, ranges[0][0] if ranges else 1
-        )
+        folder = home_of(inputs["path"], environment.base) if environment.base else None
+        return location_in(folder, pruned.measured.files[index].source.module_name, ranges[0][0] if ranges else 1)
 
     def texts(self, outcome: Outcome[PrunedFiles], index: int) -> tuple[str, str]:
         pruned = outcome.payload

@@ -20,6 +20,7 @@ from secateur.kinds.files.strategies import whole_first
 from secateur.languages.syntax.fragments import split_lines
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import Notice
+from secateur.render.page import count_noun
 from secateur.settings import ContextPrune, Settings
 from secateur.tokens import Counter, get_counter
 
@@ -118,6 +119,9 @@ def apply_replies(
             files[file_index] = _apply_snippets(files[file_index], file_answers, counter)
     notices = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may judge better
     notices += notices_of(replies)
+    if answers and not any(_names_something(answer) for replies_of in answers.values() for _, answer in replies_of):
+        message = f"The model names nothing in {count_noun(len(answers), 'file')} that helps with the query."
+        notices.append(Notice("model_named_nothing", message))
     if failed := sum(reply.value is None for reply in replies):
         message = f"What {failed:,} of {len(replies):,} questions were about is decided without the model."
         notices.append(Notice("model_fallback", message))
@@ -125,6 +129,10 @@ def apply_replies(
         limit = f"{asking.unasked:,} questions were not asked (at most {MOST_QUESTIONS} are)"
         notices.append(Notice("not_asked", f"{limit}: what they were about is decided without the model."))
     return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=tuple(notices))
+
+
+def _names_something(answer: FileScore | Snippets) -> bool:
+    return bool(answer.snippets) if isinstance(answer, Snippets) else answer.relevant_score > 0
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ A name that is exported under another name is recorded as an exported `Import` f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector, named_child
@@ -59,7 +60,7 @@ def read_modules(captures: Captures, out: Collector) -> None:
             _read_assigned_exports(node, out, bound)
     for node in captures.get("load", ()):
         if node.id not in bound:
-            out.add_import(node, "", _read_first_string(node, out))
+            out.add_import(node, "", read_first_string(node, out))
     for node in captures.get("export", ()):
         _read_export(node, out, locals_)
 
@@ -67,14 +68,23 @@ def read_modules(captures: Captures, out: Collector) -> None:
 def is_require(out: Collector, call: Node) -> bool:
     """True for `require("...")`."""
     is_call = call.type == "call_expression" and out.field_text(call, "function") == "require"
-    return is_call and bool(_read_first_string(call, out))
+    return is_call and bool(read_first_string(call, out))
+
+
+def held_names(value: Node, out: Collector) -> Iterator[tuple[str, str]]:
+    """Yields key and name of each member of an object that is a name: `{ sum: total, tax }`."""
+    for item in value.named_children:
+        key, target = item.child_by_field_name("key") or item, item.child_by_field_name("value") or item
+        if target.type in ("identifier", "shorthand_property_identifier"):
+            yield _read_string(key, out), out.text(target)
 
 
 def _read_string(node: Node | None, out: Collector) -> str:
     return out.text(node).strip("\"'`")
 
 
-def _read_first_string(call: Node, out: Collector) -> str:
+def read_first_string(call: Node, out: Collector) -> str:
+    """Returns the first argument of a call if it is a string, else ""."""
     first = named_child(call.child_by_field_name("arguments"))
     return _read_string(first, out) if first is not None and first.type == "string" else ""
 
@@ -98,7 +108,7 @@ def _read_require(node: Node, out: Collector, locals_: dict[str, tuple[str, str]
         return
     bound.add(value.id)
     out.mark_import(node)
-    module = _read_first_string(value, out)
+    module = read_first_string(value, out)
     names: list[tuple[str, str]] = []
     if target.type == "identifier":
         names.append((out.text(target), symbol))
@@ -127,12 +137,10 @@ def _read_assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
     elif is_require(out, value):
         bound.add(value.id)
         local, symbol = ("", "*") if name == _DEFAULT else (name, "")
-        out.add_import(node, local, _read_first_string(value, out), symbol, exported=True)
+        out.add_import(node, local, read_first_string(value, out), symbol, exported=True)
     elif value.type == "object" and name == _DEFAULT:
-        for pair in value.named_children:
-            target = pair.child_by_field_name("value") if pair.type == "pair" else None
-            if target is not None and target.type == "identifier":
-                _rename(pair, out, _read_string(pair.child_by_field_name("key"), out), out.text(target))
+        for key, target in held_names(value, out):
+            _rename(value, out, key, target)
 
 
 def _rename(node: Node, out: Collector, exported: str, local: str) -> None:
@@ -154,6 +162,11 @@ def _read_export(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]
         out.add_import(node, _DEFAULT, *locals_.get(name, ("", name)), exported=True)
     elif is_default and value is not None and value.type in ("function_expression", "class"):
         _rename(node, out, _DEFAULT, out.field_text(value, "name"))
+    elif is_default and value is not None and value.type == "object":
+        # With functions of its own, the object's members are found as those of the module.
+        members = list(held_names(value, out))
+        for key, target in members if len(members) == value.named_child_count else ():
+            out.declare(node, f"{_DEFAULT}.{key}", f"={target}")
     for clause in node.named_children:
         if clause.type == "namespace_export":
             out.add_import(node, _read_string(named_child(clause), out), module, exported=True)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
-from secateur.languages.ecmascript.exports import is_require
+from secateur.languages.ecmascript.exports import held_names, is_require, read_first_string
 from secateur.languages.syntax.collector import (
     LONG_FUNCTION,
     LONG_WRAPPER,
@@ -108,6 +108,7 @@ def _split(text: str, separator: str) -> Iterator[str]:
 FUNCTIONS = words("arrow_function function_expression generator_function")
 
 _ARRAY = "<Array>"
+_LOADED = "import "  # begins the local name of a module that `import()` loads
 # Methods that call a function with the elements of a container.
 _EACH = words("forEach map filter find findIndex findLast some every flatMap")
 
@@ -154,6 +155,10 @@ class EcmascriptValues(Flow):
             and self.out.text(function) in _SAME
         ):
             return self.format_expression(named_child(node.child_by_field_name("arguments")), depth)
+        if function is not None and function.type == "import" and (path := read_first_string(node, self.out)):
+            local = _LOADED + path.replace(".", ",")  # a dot would separate two names
+            self.out.add_import(node, local, path)
+            return local
         return call_of(self.format_expression(function, depth))
 
     def _format_item(self, node: Node, depth: int) -> str:
@@ -275,6 +280,13 @@ class EcmascriptValues(Flow):
         if value is not None and value.type == "call_expression" and annotation is None:
             first = named_child(value.child_by_field_name("arguments"))
             defines = first is not None and (first.type in FUNCTIONS or first.type == "object")  # `memo(() => ...)`
+            value = first if defines else value
+        if value is not None and value.type in ("as_expression", "satisfies_expression"):
+            value = named_child(value)
+        if value is not None and value.type == "object":
+            for key, held in held_names(value, self.out):
+                self.out.declare(node, f"{self.out.text(target)}.{key}", f"={held}")
+            return
         if defines:
             return
         self._record_variable(node, target, self._format_value(annotation, value))
@@ -341,11 +353,12 @@ class EcmascriptValues(Flow):
     def _record_call(self, node: Node) -> None:
         self.record_call(node)
         _, name, receiver = self.out.calls[-1]
-        if node.type == "member_expression" and name in _EACH and receiver not in (UNKNOWN, _ARRAY):
+        is_loaded = name == "then" and receiver.startswith(_LOADED)
+        if node.type == "member_expression" and (is_loaded or name in _EACH) and receiver not in (UNKNOWN, _ARRAY):
             arguments = node.next_named_sibling
             first = named_child(arguments) if arguments is not None and arguments.type == "arguments" else None
             if first is not None and first.type in FUNCTIONS:
-                self._elements[first.id] = element(receiver)
+                self._elements[first.id] = receiver if is_loaded else element(receiver)
 
     def _record_element(self, node: Node) -> None:
         """Records `<Panel />` and `<panels.Main />` as calls; names in lower case are HTML tags."""

@@ -105,6 +105,26 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (LOCKFILE, r"pylock\..+\.toml"),
 )
 
+# What programs record: snapshots of tests, recorded requests, states of a schema or of infrastructure. By its path in
+# lower case, or by how it begins.
+_RECORDED_PATH = re.compile(
+    r"(?:.*/)?(?:[^/]*cassettes?|__recordings__|__snapshots__|\.sqlx|pacts)/.*\.(?:ya?ml|json|har|txt|html?|xml|md|raw)"
+    r"|(?:.*/)?(?:meta/(?:\d+_snapshot|_journal)\.json|db/(?:\w+_)?(?:schema\.rb|structure\.sql)|structure\.sql"
+    r"|[^/]*modelsnapshot\.(?:cs|vb)|[^/]*\.(?:ambr|storyshot|har|tfstate)|[^/]*\.snap\.(?:new|md)"
+    r"|[^/]*\.(?:verified|received|approved)\.(?:txt|json|xml|html?|csv|ya?ml)"
+    r"|(?:[^/]*[._-])?introspection\.json|api/[^/]*\.api|[^/]*\.api\.md)"
+)
+_RECORDED_HEAD = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:"
+    rb"\{\s*(?:\"data\"\s*:\s*\{\s*)?\"__schema\"\s*:|\{\s*\"(?:openapi|swagger|_recordingName)\"\s*:\s*\""
+    rb"|\{\s*\"log\"\s*:\s*\{\s*\"(?:version|_recordingName)\""
+    rb"|\{[^{}]{0,400}\"(?:prevId|terraform_version)\"\s*:|\{\s*\"formatVersion\"\s*:\s*\d+,\s*\"database\"\s*:"
+    rb"|(?:---\s*)?(?:http_)?interactions:\s*\n\s*- +(?:request|response|recorded_at)\b"
+    rb"|(?:--[^\n]*\n\s*){0,3}-- (?:PostgreSQL database|MySQL|MariaDB|phpMyAdmin SQL|Dumped) ?(?:dump|by)"
+    rb"|PRAGMA foreign_keys=OFF;\s*BEGIN TRANSACTION;|SET statement_timeout = 0;)",
+    re.IGNORECASE,
+)
+
 _LOWER = tuple((flag, re.compile(pattern)) for flag, pattern in _NAMES)
 _WEB_SUFFIX = re.compile(r".*\.([cm]?jsx?|css|json|svg|xml|geojson)")
 _BY_MACHINE = r"(automatically |auto-?|machine[ -])generated"
@@ -144,7 +164,7 @@ def classify(path: str, head: bytes) -> frozenset[str]:
         (TEST, _is_test(folders, name)),
         (DOCUMENTATION, is_prose),
         (LOCKFILE, lower in LOCKFILES),
-        (GENERATED, not is_prose and _is_generated(head[:_MARKER_BYTES])),
+        (GENERATED, (not is_prose and _is_generated(head[:_MARKER_BYTES])) or is_recorded(path, head)),
         (MINIFIED, not is_prose and _is_minified(lower, head)),
     )
     flags = {kind for folder in folders if (kind := _FOLDERS.get(folder.lower()))}
@@ -200,6 +220,11 @@ def _is_generated(start: bytes) -> bool:
     return any(_GENERATED_MARK.search(line) and _COMMENT.match(line) for line in lines) or bool(
         _GENERATED_MARK.search(b" ".join(filter(_COMMENT.match, lines)))
     )
+
+
+def is_recorded(path: str, head: bytes) -> bool:
+    """Tells whether a program recorded the file: nobody reads it line by line."""
+    return bool(_RECORDED_PATH.fullmatch(path.lower()) or _RECORDED_HEAD.match(head[:_MARKER_BYTES]))
 
 
 def _is_minified(lower_name: str, head: bytes) -> bool:

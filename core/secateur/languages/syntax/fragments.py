@@ -20,7 +20,9 @@ from dataclasses import dataclass
 
 from secateur.languages import HEAD_BYTES, language_of, traits_of
 from secateur.languages.ecmascript.imports import MANIFEST, read_manifest
+from secateur.languages.plain import UNPARSED
 from secateur.languages.syntax import grammar
+from secateur.languages.syntax.blocks import MARKUP, read_blocks
 from secateur.languages.syntax.collector import (
     ALWAYS,
     LONG_FUNCTION,
@@ -33,7 +35,7 @@ from secateur.languages.syntax.collector import (
 from secateur.languages.syntax.names import read_receiver
 from secateur.languages.syntax.partition import make_facts
 from secateur.languages.syntax.prose import split_blocks, split_sections
-from secateur.languages.syntax.text import DAMAGED_TEXT, decode, read_text, split_lines
+from secateur.languages.syntax.text import CONFLICT, DAMAGED_TEXT, decode, find_conflict, read_text, split_lines
 from secateur.model import FileFacts, FragmentKind
 
 _HEAD = 600  # most characters of a statement that are searched for its name
@@ -244,6 +246,9 @@ _NOTHING_MORE = b" \t\r\f;"  # bytes that may follow a comment or attribute in a
 
 _MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*+(?:\(.*\)\s*+)?")
 
+# SQL whose statements hold units: macros of dbt, packages of Oracle
+_IS_NESTED = re.compile(r"\{[{%]|\bcreate\b[\w\s]{1,60}\bpackage\b", re.IGNORECASE)
+
 READER_FAILED = "reader_failed"  # problem of a file whose reader raised an error
 
 
@@ -279,9 +284,12 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     text, damaged = read_text(path, data)
     lines = split_lines(text)
     problems = (DAMAGED_TEXT,) if damaged else ()
+    if "<<<<<<< " in text and find_conflict(list(enumerate(lines, 1))):
+        problems = (*problems, CONFLICT)
     traits = traits_of(language)
-    if (outline := read_outline(language, lines, problems)) is not None:
-        return outline
+    by_indentation = language in UNPARSED or language in MARKUP or (language == "sql" and _IS_NESTED.search(text))
+    if (units := (read_blocks if by_indentation else read_outline)(language, lines, problems)) is not None:
+        return units
     if traits.grammar is None:
         fragments = tuple(split_sections(language, lines))
         package, annotations = read_manifest(path, text) if language == MANIFEST and fragments else ("", ())
@@ -299,7 +307,9 @@ def _read_file(path: str, data: bytes) -> FileFacts:
             problem = f"grammar_missing:{language}"
         except grammar.ParseStopped:
             problem = "parse_timeout"
-    return FileFacts(language, tuple(split_blocks(lines)), problems=(*problems, problem))
+    problems = (*problems, problem)
+    blocks = None if problem in ("too_large", "minified") else read_blocks(language, lines, problems)
+    return blocks or FileFacts(language, tuple(split_blocks(lines)), problems=problems)
 
 
 def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts:

@@ -23,6 +23,7 @@ class Module:
     files: list[int] = field(default_factory=list)
     names: dict[str, Gids] = field(default_factory=dict)  # top-level definitions
     variables: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (file, type as written)
+    objects: dict[str, Module] = field(default_factory=dict)  # variables that hold functions by name
     imports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # local name -> (file, import)
     exports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # of these, what other files can import
     stars: list[tuple[int, Import]] = field(default_factory=list)

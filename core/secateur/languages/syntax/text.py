@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from secateur.encodings import as_utf8
 
+CONFLICT = "conflict_markers"  # problem of a file that holds both sides of a merge conflict
 DAMAGED_TEXT = "invalid_utf8"  # problem of a file with bytes that are not text
 
 
@@ -49,6 +50,12 @@ def split_lines(text: str) -> list[str]:
     if not lines[-1]:
         lines.pop()
     return [line.rstrip("\r") for line in lines] if "\r" in text else lines
+
+
+def find_conflict(lines: Sequence[tuple[int, str]]) -> int:
+    """Returns the number of the first line that marks a merge conflict; 0 without one. `lines`: number and text."""
+    opened = next((number for number, text in lines if text.startswith("<<<<<<< ")), 0)
+    return opened if opened and any(text.startswith(">>>>>>> ") for _, text in lines) else 0
 
 
 _OUTPUT_LINES = 12  # most lines of a cell's results that are shown
@@ -128,8 +135,10 @@ BLOCK_LINES = 60  # most lines of a block of plain text: about one screen, some 
 REGION_LINES = 80  # most lines of a module-level region or of the header of a class
 
 _CLOSING = re.compile(
-    r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}]*(?://.*|/\*.*\*/\s*)?"
-    r"|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>|</(?:script|style)>)\s*"
+    r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}>%]*(?://.*|/\*.*\*/\s*)?|[%?-]?>|</[\w.:-]+>|\{\{[~/]+.*"
+    r"|[{<%@*\s-]*(?:end(?!e|o|point)[a-z]{0,14}|END\w*|End\b|fi|done|esac)\b(?:[ \t.-]+\w+){0,3}\s*"
+    r"(?:\([^()]*\)\s*)?[.;,%}>)*\s-]*"
+    r"|#\s*end(?:if|region)\b.*)\s*"
 )
 _CLOSING_LENGTH = 200  # longer lines are not examined: they always contain more than closing signs
 
@@ -140,7 +149,8 @@ def is_blank(line: str) -> bool:
 
 
 def is_closing(line: str) -> bool:
-    """True for a line that only closes what earlier lines opened: brackets, `end`, `#endif`, `?>`."""
+    """True for a line that only closes what earlier lines opened: brackets, `end`, `End Sub`, `#endif`, `?>`,
+    `{% endif %}`, `</div>`."""
     return len(line) <= _CLOSING_LENGTH and _CLOSING.fullmatch(line) is not None
 
 

@@ -77,7 +77,7 @@ class Names:
 
     def _resolve_name(self, file: int, name: str) -> Target:
         module, package = self.symbols.modules[file], self.symbols.package_of[file]
-        target: Target = module.names.get(name) or self._find_variable_class(module, name)
+        target: Target = module.names.get(name) or module.objects.get(name) or self._find_variable_class(module, name)
         if target is None and name in module.imports:
             return self.resolve_import(*module.imports[name])
         if target is None and package is not None:
@@ -101,7 +101,7 @@ class Names:
     def _resolve_member(self, module: Module, name: str) -> Target:
         if definitions := module.names.get(name):
             return definitions
-        if variable := self._find_variable_class(module, name):
+        if variable := module.objects.get(name) or self._find_variable_class(module, name):
             return variable
         rules = self.symbols.rules[module.files[0]] if module.files else rules_of(module.language)
         # only submodules can reach a private import, so all imports are searched
@@ -141,7 +141,11 @@ class Names:
             return None
         file, written = entry
         if written.startswith("="):
-            return self.resolve_value(self.resolve_dotted_name(file, written[1:].removesuffix("()")))
+            target = self.resolve_dotted_name(file, written[1:].removesuffix("()"))
+            is_alias = not written.endswith("()") and self.symbols.rules[file].names_are_values
+            if is_alias and isinstance(target, tuple):
+                is_alias = self.symbols.fragments[target[0]].kind is FragmentKind.FUNCTION
+            return target if is_alias else self.resolve_value(target)
         target = self.resolve_dotted_name(file, written)
         return target if isinstance(target, tuple) and self.is_class(target[0]) else None
 
@@ -165,7 +169,7 @@ class Names:
             separator = "." if statement.module and not statement.module.endswith(".") else ""
             return self._resolve_path(file, use_dots(statement.module) + separator + statement.symbol)
         if statement.symbol == "default":
-            return self.default_export(module, statement.local) or module
+            return module.objects.get("default") or self.default_export(module, statement.local) or module
         return self.resolve_member(module, statement.symbol)
 
     def _resolve_path(self, file: int, path: str) -> Target:

@@ -255,6 +255,9 @@ class Symbols:
                     self.further_returns.setdefault((gid, int(name[7:])), written)
             elif kind is FragmentKind.CLASS:
                 self.fields.setdefault(self._whole(gid), {}).setdefault(name, written)
+            elif kind is FragmentKind.REGION and attribute:
+                holder = self.modules[file].objects.setdefault(prefix, Module(prefix, files=[file]))
+                holder.variables.setdefault(attribute, (file, written))
             elif kind is FragmentKind.REGION:
                 self.modules[file].variables.setdefault(name, (file, written))
                 if (package := self.package_of[file]) is not None:

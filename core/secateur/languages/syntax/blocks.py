@@ -1,0 +1,202 @@
+"""Finds the units of code that no grammar reads, by its indentation.
+
+A unit begins at the least indentation, below a blank, closing, deeper or comment line. It ends above the next one, and
+holds deeper lines or defines a function on one line. It is named by its first line: by the name which that defines, if
+there is one. Units inside are found in the same way.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from secateur.languages import traits_of
+from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, LONG_WRAPPER, Collector, Definition
+from secateur.languages.syntax.partition import make_facts
+from secateur.languages.syntax.text import is_blank, is_closing
+from secateur.model import FileFacts, FragmentKind
+
+MARKUP = frozenset({"html", "template"})  # text with elements: those of fewer lines than `_SHORT_ELEMENT` are no units
+
+_HEAD = 200  # most characters of a line that are examined
+_LONGEST = 2000  # most characters of a line that are searched for calls
+_NAME_LENGTH = 80
+_SHORT_ELEMENT = 4
+_DEEPEST = 12
+_TOP = 4  # most rows of a unit that are searched for its name
+_WRAPPER = 12  # a block without a name that has more lines is opened
+
+# Comments that span lines, by how they begin and end.
+_COMMENTS = (
+    ("/*", "*/"), ("(*", "*)"), ("{-", "-}"), ("<!--", "-->"), ("<#", "#>"), ("{#", "#}"), ("#=", "=#"), ("@*", "*@"),
+    ("{{!--", "--}}"), ("<%--", "--%>"), ("<%#", "%>"), ("=pod", "=cut"), ("=head", "=cut"), ('"""', '"""'),
+)  # fmt: skip
+_NOTE = re.compile(
+    r"//|\*[ /*]|--(?![\[>])|#(?![\[({*])|[!'](?=[!'\s])|\[<?\w[^\]]*\]\s*$|@\w+(?:\([^()]*\))?\s*$|pragma\b"
+)
+_BODY = re.compile(r"\s*(?:[{(\[]|begin|is|as)\s*", re.IGNORECASE)
+# Lines that never begin a unit: the further parts of one, and statements.
+_CONTINUES = re.compile(
+    r"\s*(?:[)\]},|&+>\[]|\{(?![%{!#])|\W*(?:and|as|begin|catch|contains|do|elif|else|elseif|elsif|ensure|except"
+    r"|exception|finally|in|is|language|of|or|otherwise|rescue|then|where)\b(?!-))",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile(
+    r"\W*(?:(?:case|cond|default|each|for|foreach|forall|if|lock|loop|match|parallel|repeat|switch|synchronized|try"
+    r"|unless|until|when|while|with|yield)\b(?!-)|(?:echo|import|include|open|print|raise|require|return|select|throw"
+    r"|use|uses|using)(?!\s*\(|[\w-]))",
+    re.IGNORECASE,
+)
+_NAME = r"[$@%&*\"']?(?P<name>(?:[\w$'-]+(?:::|[.:#]))*[\w$'?!-]*[\w?!])"
+_DEFINES = re.compile(
+    r"(?<![\w.'\"-])(?:(?P<type>class|module|namespace|contract|interface|library|trait|struct|structure|record|union"
+    r"|enum|impl|object|package|unit|protocol|extension|instance|role|actor|type|newtype|data|service|mod"
+    r"|implementation|(?<!@)model|resource)|(?P<weak>let|val|var|my|our|local|const|member|block|component)"
+    r"|(?:function|func|fun|fn|def[\w-]*|sub|subroutine|proc|procedure|method|macro|modifier|filter|predicate|program"
+    r"|rule|template|iterator|test|snippet|theorem|lemma|fixpoint|definition|^\s*:(?=\w)))!?(?:\s+(?:abstract|async"
+    r"|automatic|body|inline|int|internal|method|mutable|private|rec|static|void))*(?:[\s(]+|(?<=:))(?:::\s*)?"
+    r"(?!(?:division|section|subroutine|function|procedure|pure|class|struct|type)\b)" + _NAME,
+    re.IGNORECASE,
+)
+_ASSIGNED = re.compile(
+    r"\s*(?!(?:type|integer|real|logical|character)\b)" + _NAME + r"\s*(?P<sign><<?-|:=|=(?!=)|::?)(?:\s|$)"
+)
+_TYPED = re.compile(r"=\s*(?:\w+\s+){0,2}(?:struct|union|enum|class|object|R6Class|setRefClass)\b")
+_DATA = re.compile(r"(?:=|<-|:)\s*(?!function|fun|sub|proc|lambda)[@%$\w.]*\s*[\[({]\s*$")
+# Other lines that define a name; one with a title, `describe("a cart", ...)`, is named by the whole line.
+_NAMED = re.compile(
+    r"\s*\(?[\w.$]+[\s(]+[\"']|\s*[-+]\s*\([^()]*\)\s*(\w+)"  # a method of Objective-C
+    r"|\s*(?:with\s+(?:recursive\s+)?)?(\w+)\s+as\s+(?:\w+\s+){0,2}\("  # a table of a query
+    r"|.*?(?<![\w$.:'-])([a-z_$][\w$.:'?!-]*)\s*\((?!\s*[\"'])"
+    r"|\s*(?!let\b)([a-z_][\w']*)(?:\s+[\w'_~()\[\]:,]+){1,20}\s*=",
+    re.IGNORECASE,
+)
+_ISLAND = re.compile(r"(?:\{[{%]|<%|(?<![\w@])@(?=\w))([^{}%<>]{0,400})")  # an expression or statement in text
+_CALL = re.compile(r"(?<!macro )(?<!test )(?<![\w$])([A-Za-z_$][\w$]*)\(")
+_OPENED = re.compile(
+    r"\s*(?:\{%[-+]?\s*|@)(macro|test|block|snapshot|materialization|docs|call|schema|(?:section|push)(?!\([^)]*,))\b"
+)
+_SCOPE = re.compile(
+    r"\s*(?:@(?:code|functions)\b|<(?:script|template|html|head|body|main)\b|@section\s+Scripts\b|@php\s*$"
+    r"|<%[!-]?\s*$)",
+    re.IGNORECASE,
+)
+_SELF = re.compile(r"(?:this|self|_+|x|me)\.(?=\w)")
+
+
+def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts | None:
+    """Returns the facts of a file that is not parsed; None if no unit is found."""
+    is_markup = language in MARKUP
+    holds_calls = is_markup or language == "sql"
+    notes = frozenset(_find_notes(lines, "//" if is_markup else traits_of(language).line_comment, is_markup))
+    # White space before each row; -1 for blank rows and comments
+    indents = [
+        -1 if row in notes or is_blank(line) else len(line) - len(line.lstrip()) for row, line in enumerate(lines)
+    ]
+    out = Collector(b"")
+    for row, line in enumerate(lines if holds_calls else ()):
+        for island in _ISLAND.finditer(line[:_LONGEST]):
+            out.calls += [(row, call[1], "") for call in _CALL.finditer(island[1])]
+    waiting = [(0, len(lines) - 1, -1, 0, False)]
+    while waiting:
+        first, last, outer, depth, in_function = waiting.pop()
+        before: Definition | None = None
+        for head, end, least, is_block in _split(lines, indents, first, last, outer):
+            # Attributes and declarations of types may stand above the line that defines the name.
+            top = (row for row in range(head, min(head + _TOP, end + 1)) if indents[row] == least)
+            row = next((row for row in top if _DEFINES.search(lines[row][:_HEAD])), head)
+            unit = _define(lines[row][:_HEAD], (head, row, end), is_block, holds_calls, in_function)
+            if unit is None:
+                continue
+            if before is not None and (before.name, before.last) == (unit.name, head - 1):
+                before.last, before.end = end, end + 1  # a further clause of the same function
+            else:
+                out.definitions.append(before := unit)
+            if depth < _DEEPEST:
+                is_function = unit.kind is FragmentKind.FUNCTION and unit.opens_at == LONG_WRAPPER
+                waiting.append((head + 1, end, least, depth + 1, is_function))
+    facts = make_facts(language, lines, out, (), notes, problems) if out.definitions or out.calls else None
+    if facts is None or not is_markup:
+        return facts
+    return replace(facts, fragments=tuple(replace(fragment, qualname=fragment.name) for fragment in facts.fragments))
+
+
+def _find_notes(lines: Sequence[str], mark: str, is_markup: bool) -> Iterator[int]:
+    """Yields the rows that hold nothing but comments and attributes."""
+    end, comments = "", _COMMENTS if mark != ";" else ()  # in Lisp, `(*` multiplies
+    for row, line in enumerate(map(str.strip, lines)):
+        start = 0 if end else 2
+        end = end or next((close for start, close in comments if line.startswith(start)), "")
+        if end:
+            at = line.find(end, start)
+            if at < 0 or start == 0 or not line[at + len(end) :]:
+                yield row
+            end = "" if at >= 0 else end
+        elif (mark and line.startswith(mark)) or (not is_markup and _NOTE.match(line[:_HEAD])):
+            yield row
+
+
+def _split(
+    lines: Sequence[str], indents: Sequence[int], first: int, last: int, outer: int
+) -> Iterator[tuple[int, int, int, bool]]:
+    """Yields first and last row of each run at the least indentation above `outer`, that indentation, and whether
+    deeper rows or a body follow its first row."""
+    rows = [row for row in range(first, last + 1) if indents[row] > outer]
+    least = min((indents[row] for row in rows), default=0)
+    head, end, is_block, close = -1, -1, False, ""
+    for row in rows:
+        line = lines[row][:_HEAD]
+        if close:  # the body of a macro need not be indented
+            close, end, is_block = "" if close in line else close, row, True
+            continue
+        is_start = row == first or indents[row - 1] != least or is_closing(lines[row - 1]) or _SCOPE.match(line)
+        if indents[row] == least and is_start and not is_closing(lines[row]) and not _CONTINUES.match(line):
+            if head >= 0:
+                yield head, end, least, is_block
+            head, is_block = row, False
+            opened = _OPENED.match(line)
+            close = f"end{opened[1]}" if opened and f"end{opened[1]}" not in line else ""
+        is_block = is_block or (row > head >= 0 and (indents[row] > least or _BODY.fullmatch(line) is not None))
+        end = row
+    if head >= 0:
+        yield head, end, least, is_block
+
+
+def _define(
+    line: str, rows: tuple[int, int, int], is_block: bool, is_markup: bool, in_function: bool
+) -> Definition | None:
+    """Returns the unit in rows (first, that of its name, last); None for rows that stay with what is around them."""
+    head, row, end = rows
+    control, start, name = _CONTROL.match(line), line.lstrip(), ""
+    assigned, defines = (None, None) if control else (_ASSIGNED.match(line), _DEFINES.search(line))
+    if defines and "(" in defines[0] and line[: defines.start()].strip():
+        defines = None  # a parameter of an anonymous function
+    if in_function and (not defines or defines["weak"]):
+        return None
+    kind: FragmentKind | None = FragmentKind.FUNCTION
+    opens_at = LONG_WRAPPER
+    if _SCOPE.match(line):
+        kind, opens_at = None, ALWAYS
+    elif assigned:
+        name, is_block = assigned["name"], is_block or "function" in line or assigned["sign"] == "::"
+    elif defines:
+        name, is_block = defines["name"], is_block or not (defines["type"] or defines["weak"])
+    elif is_markup and (control or (start.startswith("<") and not start.startswith("<%"))):
+        kind, is_block = FragmentKind.SECTION, is_block and end - head >= _SHORT_ELEMENT
+    elif control:
+        return None
+    else:
+        found = _NAMED.match(line)
+        name = found[found.lastindex] if found and found.lastindex else ""
+        is_block = is_block or (name != "" and ") =>" in line)  # a method with an expression as its body
+        opens_at = LONG_WRAPPER if name or is_markup else _WRAPPER
+    if name and (_TYPED.search(line) or (defines and defines["type"] and not assigned)):
+        kind, opens_at = FragmentKind.CLASS, ALWAYS
+    if not is_block or (kind and not any(map(str.isalnum, line))):
+        return None
+    is_text = is_markup and not defines and "function" not in line and ("<" in line or not start[0].isalpha())
+    if kind is FragmentKind.FUNCTION and (is_text or _DATA.search(line) or end - head >= LONG_FUNCTION):
+        kind = FragmentKind.SECTION
+    name = _SELF.sub("", name) if name else " ".join(line.split())[:_NAME_LENGTH].rstrip(" .:;{(")
+    is_class = kind is FragmentKind.CLASS
+    return Definition(kind, name if kind else "", head, end + 1, head, end, row, row, opens_at, methods=is_class)
