@@ -99,14 +99,14 @@ _LEAST_PART = 0.05  # a lever that keeps less than 1/20 of an item is not listed
 # Of an item larger than the budget, a part that fills 1/10 of the budget is large enough to be listed.
 _LEAST_SHARE = 0.1
 
-# Tries the 32 budgets from the one with exactly the item's room on: a few tokens decide what goes out last.
-_NEAR_ITS_SIZE = 32
+# Tries the 8 budgets from the one with exactly the item's room on: a few tokens decide what goes out last.
+_NEAR_ITS_SIZE = 8
 
 # Stops when the spare room is at most 1/100 of the budget: a closer budget would save the user nothing.
 _NEAR_ENOUGH = 100
 
-# Tries up to 40 smaller budgets, in steps of 1/400 of the present one: cheaper ones lie just below the first.
-_FINER, _FINER_STEPS = 400, 40
+# Tries up to 10 smaller budgets, in steps of 1/200 of the present one: cheaper ones lie just below the first.
+_FINER, _FINER_STEPS = 200, 10
 
 # The first two fields of `Cost` for a lever that keeps the whole item at up to FAR times the budget.
 _NEAR_AND_WHOLE = (False, False)
@@ -142,11 +142,10 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
         held = _held_with_room(runs, item, min((lever.cost for lever in levers if not lever.cost[1]), default=None))
         levers += [held] if held is not None else []
         if fewest := _fewest_dearer(levers):
-            budgets = [budget for budget in runs.near_budgets if budget <= runs.enough]
-            partly = _cheapest(runs, budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
+            partly = _cheapest(runs, runs.near_budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
             levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
         if fewest == math.inf:
-            held_parts = () if runs.trials.fixed[item] else runs.grid  # near budgets at which holding it keeps a part
+            held_parts = () if runs.trials.fixed[item] else runs.steps
             least = _cheapest(
                 runs, held_parts, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)), finer=True
             )
@@ -227,7 +226,7 @@ def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
 
     parts = [greatest(lambda budget: (BUDGET, budget), runs.near_budgets)]
     if not runs.trials.fixed[item]:
-        parts.append(greatest(lambda budget: (f"{HOLD} {budget}", item), runs.grid))
+        parts.append(greatest(lambda budget: (f"{HOLD} {budget}", item), runs.steps))
     found = (lever for lever in parts if lever is not None)
     return max(found, key=lambda lever: (lever.portion[0], -max(lever.tokens, lever.room)), default=None)
 
@@ -281,7 +280,7 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
         lever = improving(runs, item, f"{HOLD} {budget}", item)
         return lever if lever is not None and lever.state is State.KEPT else None
 
-    rooms = sorted(room for room in {*sizes, *runs.few_rooms} if 0 < room <= most)
+    rooms = sorted(room for room in {*sizes, *(budget - present for budget in runs.steps)} if 0 < room <= most)
     if (cheapest := _cheapest(runs, [present + room for room in rooms], lever_at)) is None:
         return None
     added = {*np.flatnonzero(trials.added).tolist()}  # summaries, which are written anew in any case
@@ -294,7 +293,7 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
         else:
             near = {present + exact + more for more in range(_NEAR_ITS_SIZE)} if exact < most else set[int]()
             most_tried = present + (most if lossy else cheapest.room)
-            budgets = sorted({*(budget for budget in (*near, *runs.grid) if budget < most_tried), most_tried})
+            budgets = sorted({*(budget for budget in (*near, *runs.steps) if budget < most_tried), most_tried})
         found = _cheapest(runs, budgets, lever_at, finer=True)
         cheapest = min(cheapest, found or cheapest, key=lambda lever: lever.cost)
     return cheapest if best is None or cheapest.cost < best else None
@@ -332,15 +331,66 @@ def budget_lever(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | Non
         if (decided := runs.at(BUDGET, nearest)) is not None and differs(runs, decided, item):
             return make_lever(runs, item, BUDGET, nearest, again=_again(runs, item, nearest, swept) if up else 0)
         still = max(still, swept.high) if up else min(still, swept.low)
-    end = runs.enough if up else runs.least
-    if (end > still) is not up:
-        return None
-    low, high = sorted((still, end))
-    tried = sorted({end, *(budget for budget in runs.first_budgets if low < budget < high)}, reverse=not up)
-    turn = nearest_turn(runs, BUDGET, int, still, tried, lambda decided: differs(runs, decided, item))
+    tried = [budget for budget in runs.first_budgets if (budget > still if up else budget < still)]
+    turns = partial(nearest_turn, runs, BUDGET, int, still, changes=lambda decided: differs(runs, decided, item))
+    if (turn := turns(tried if up else reversed(tried))) is None and swept is None:
+        end = find_enough(runs, None)[0] if up else find_least(runs)[0]
+        within = sorted({end or still, *(budget for budget in tried if up or budget > (end or still))}, reverse=not up)
+        turn = turns(within)
     if turn is None:
         return None
     return make_lever(runs, item, BUDGET, turn, again=_again(runs, item, turn, None) if up else 0)
+
+
+def find_least(runs: TrialRuns) -> tuple[int | None, bool]:
+    """Returns the least budget with an answer, and whether that is proven; None if the least budget that is tried has
+    an answer."""
+    trials = runs.trials
+    if runs.at(BUDGET, trials.low) is not None or not runs.knows(BUDGET, trials.low):
+        return None, runs.knows(BUDGET, trials.low)
+    above = int(runs.list_tried(BUDGET)[0])
+    below = max(
+        (int(budget) for budget in runs.list_tried(BUDGET, answered=False) if budget < above), default=trials.low
+    )
+    while above - below > 1:
+        middle = (above + below) // 2
+        answered = runs.at(BUDGET, middle) is not None
+        if not runs.knows(BUDGET, middle):
+            return None, False
+        above, below = (middle, below) if answered else (above, middle)
+    return above, True
+
+
+_PLENTY = 4  # everything fits this many times the budget that should be enough
+
+
+def find_enough(runs: TrialRuns, swept: Swept | None) -> tuple[int | None, bool]:
+    """Returns a budget that lets out as much as plenty of tokens do, and whether that is proven; None if no such budget
+    was found. Sets `runs.enough` to it."""
+    if swept is not None:
+        return runs.enough, True
+    plenty, most = runs.at(BUDGET, runs.enough * _PLENTY), runs.enough * _PLENTY
+    if plenty is None:  # no such budget is allowed
+        return (runs.enough, True) if runs.knows(BUDGET, most) else (None, False)
+    below, above, step = runs.enough - 1, runs.enough, 1
+
+    def fits(budget: int) -> bool | None:
+        decided = runs.at(BUDGET, budget)
+        if not runs.knows(BUDGET, budget):
+            return None
+        return decided is not None and np.array_equal(decided.state, plenty.state)
+
+    while above < most and not (enough := fits(above)):
+        if enough is None:
+            return None, False
+        below, above, step = above, above + step, 2 * step
+    while above - below > 1 and above > runs.enough:
+        middle = (above + below) // 2
+        if (enough := fits(middle)) is None:
+            return None, False
+        above, below = (middle, below) if enough else (above, middle)
+    runs.enough = above
+    return above, True
 
 
 def _again(runs: TrialRuns, item: int, turn: int, swept: Swept | None) -> int:
@@ -348,7 +398,7 @@ def _again(runs: TrialRuns, item: int, turn: int, swept: Swept | None) -> int:
     if swept is not None:
         return next(iter(swept.every[~swept.whole(item) & (swept.every > turn)].tolist()), 0)
     whole = turn
-    for budget in runs.first_budgets:
+    for budget in runs.near_budgets:
         if budget <= turn:
             continue
         if (decided := runs.at(BUDGET, budget)) is not None and not decided.whole[item]:
