@@ -160,6 +160,42 @@ def test_one_entry_can_be_asked_for_alone(name: str) -> None:
     assert secateur(*COMMANDS[name], "--why", ids[0]).code == 0
 
 
+OUT = {
+    "chunk": (("chunk", "--diff", "whole.diff", "--max-tokens", 3000), "a.py", "--ignore /a.py"),
+    "files": ((*COMMANDS["files"][:-1], 500, "--pin", "f3.py"), "f3.py", "without --pin f3.py"),
+    "conversation": ((*COMMANDS["conversation"], "--pin", "messages[1]"), "messages[1]", "without --pin 'messages[1]'"),
+    "search": (
+        ("search", "refund total", "sample:orders", "--budget", 900),
+        "::RefundService._due",
+        "--exclude orders/",
+    ),
+}
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", OUT)
+def test_what_takes_a_kept_entry_out_does_when_it_is_typed(name: str) -> None:
+    command, id_, begins = OUT[name]
+    Path("whole.diff").write_text(DIFF.replace("1,60", "1,46").replace("uv.lock", "b.py"), "utf-8")
+    told = secateur(*command, "--why", id_, "--format", "json").json["entry"]
+    assert told["state"] == "kept"
+    levers = told["what_if"]["levers"]
+    costs = [(len(lever["loses"]) + len(lever["shortens"])) for lever in levers if "loses_more" not in lever]
+    assert costs == sorted(costs)
+    (lever, *_) = [lever for lever in levers if lever["typed"].startswith(begins)]
+    typed = lever["typed"].split()
+    words = [str(word) for word in command]
+    if typed[0] == "without":
+        at = words.index("--pin")
+        del words[at : at + 2]
+    else:
+        words += typed
+    answer = secateur(*words, "--format", "json").json
+    states = {entry["id"]: entry["state"] for entry in answer["ledger"]["entries"]}
+    assert states.get(told["id"], "dropped") == lever["state"] != "kept"
+    assert all(states.get(other, "dropped") == "dropped" for other in lever["loses"])
+
+
 def test_without_any_entry_there_is_none_to_ask_for(work: Path) -> None:
     (work / "empty.log").write_text("", "utf-8")
     failed = secateur("log", "empty.log", "--why", "3")

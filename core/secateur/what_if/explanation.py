@@ -307,7 +307,7 @@ def explain(
         listed = [item for item in items if not trials.now.whole[item]]
         unlisted = int((~trials.now.whole).sum()) - len(listed)
     for item in items:
-        if held_lever(runs, item) is None and not trials.now.whole[item]:
+        if not trials.now.whole[item] and held_lever(runs, item) is None:
             first_levers(runs, item, swept)  # before the limit is reached, so that each has a lever
     ranges = {knob.name: unchanged_range(runs, knob) for knob in trials.knobs}
     levers = {item: levers_of(runs, item, swept) for item in items}

@@ -21,7 +21,8 @@ from secateur.progress import Progress, unreported
 BUDGET = "budget"  # the name that stands for the budget
 
 # The name that stands for holding an item, whose position is the value: pinning it, where pins are what holds. With a
-# choice or a budget behind it, "hold extract" or "hold 3731", it stands for both.
+# choice or a budget behind it, "hold extract" or "hold 3731", it stands for both. Of an item that goes out whole it
+# stands for the reverse: no longer pinning it, else excluding it.
 HOLD = "hold"
 
 # Reasons that neither a budget nor a number setting changes, so that nothing needs to be tried for such an item.
@@ -259,7 +260,7 @@ class TrialRuns:
 
     @cached_property
     def steps(self) -> Sequence[int]:
-        """A few budgets above the present one up to FAR times it, ascending; at these the pin with room is tried, too."""
+        """A few budgets above the present one up to FAR times it, ascending; the pin with room is tried at these, too."""
         present = self.trials.budget
         return sorted({present + present * percent // 100 for percent in _ABOVE} - {present})
 
