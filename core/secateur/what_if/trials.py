@@ -260,7 +260,7 @@ class TrialRuns:
 
     @cached_property
     def steps(self) -> Sequence[int]:
-        """A few budgets above the present one up to FAR times it, ascending; the pin with room is tried at these, too."""
+        """A few budgets above the present one up to FAR times it, ascending; a pin with room is tried there, too."""
         present = self.trials.budget
         return sorted({present + present * percent // 100 for percent in _ABOVE} - {present})
 

@@ -231,7 +231,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             most = "it" if largest.file is covered.file else largest.file.change.path
             tokens = sum(piece.cost + piece.filled for piece in pieces)
             because += (
-                f" chunk {covered.chunks[0]:,}, of which {most} takes most: {largest.cost:,} of {tokens:,} tokens"
+                f" chunk {covered.chunks[0]:,}, of which {most} takes most, {largest.cost:,} of {tokens:,} tokens"
             )
         return structs.replace(
             description, because=because, facts=facts, line=partial(_line_of, cache(partial(line_numbers, change)))
