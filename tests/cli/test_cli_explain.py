@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -275,3 +276,43 @@ def test_a_search_says_what_became_of_a_pin() -> None:
     assert f"\npinned  ○ {too_large} does not go out: needs " in out
     assert f"\npinned  ● {kept} goes out whole\n" in out
     assert f"Nothing here is called RefundService._chekc; the nearest is {kept}." in out
+
+
+ORDERS = ("search", "round minor units", "sample:orders")
+ABSENT = {
+    "orders/domain/discounts.py::PercentOff": "beyond_depth",
+    "PricingService": "no_relevance",
+    "CancelAndShipTest.setUp": "beyond_depth",
+}
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_what_brings_a_symbol_that_is_no_candidate_does_when_it_is_typed(name: str) -> None:
+    told = secateur(*ORDERS, "--why", name, "--format", "json").json
+    assert told["stage"] == ABSENT[name] and told["id"].endswith(name) and len(told["levers"]) > 1
+    costs = [(lever["state"] != "kept", len(lever["loses"])) for lever in told["levers"]]
+    assert costs == sorted(costs)
+    now = {item["symbol_id"] for item in secateur(*ORDERS, "--format", "json").json["candidates"]}
+    for lever in told["levers"]:
+        words = shlex.split(lever["typed"])
+        command = (*ORDERS, *words) if words[0].startswith("-") else (ORDERS[0], *words, *ORDERS[2:])
+        answer = secateur(*command, "--dropped", "all", "--format", "json").json
+        kept, dropped = ({item["symbol_id"] for item in answer[key]} for key in ("candidates", "dropped"))
+        assert told["id"] in (kept if lever["state"] == "kept" else dropped)
+        assert (now - kept, kept - now - {told["id"]}) == ({*lever["loses"]}, {*lever["gains"]})
+    depth = [lever["typed"] for lever in told["levers"] if lever["typed"].startswith("--depth")]
+    assert (f"in {depth[0].split()[1]} steps" in told["because"]) if depth else "no calls lead to it" in told["because"]
+
+
+def test_why_a_name_is_not_here_is_said_of_files_and_of_names_that_are_none() -> None:
+    assert "× uv.lock: its file is not indexed: lockfile" in secateur(*ORDERS, "--why", "uv.lock").out
+    failed = secateur(*ORDERS, "--why", "PricingServise")
+    assert (
+        failed.code == 2 and "nothing here is called PricingServise\nhint: did you mean PricingService?" in failed.err
+    )
+    failed = secateur(*ORDERS, "--why", "Service.__init__")
+    assert failed.code == 2
+    found = secateur(*ORDERS, "--why", "CancelAndShipTest.setUp").out
+    assert (
+        "  × tests/test_processing.py::CancelAndShipTest.setUp: beyond the depth: calls lead to it in 3 steps" in found
+    )
