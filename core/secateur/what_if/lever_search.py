@@ -5,7 +5,6 @@ it."""
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from msgspec.structs import replace
@@ -99,14 +98,8 @@ _LEAST_PART = 0.05  # a lever that keeps less than 1/20 of an item is not listed
 # Of an item larger than the budget, a part that fills 1/10 of the budget is large enough to be listed.
 _LEAST_SHARE = 0.1
 
-# Tries the 8 budgets from the one with exactly the item's room on: a few tokens decide what goes out last.
-_NEAR_ITS_SIZE = 8
-
 # Stops when the spare room is at most 1/100 of the budget: a closer budget would save the user nothing.
 _NEAR_ENOUGH = 100
-
-# Tries up to 10 smaller budgets, in steps of 1/200 of the present one: cheaper ones lie just below the first.
-_FINER, _FINER_STEPS = 200, 10
 
 # The first two fields of `Cost` for a lever that keeps the whole item at up to FAR times the budget.
 _NEAR_AND_WHOLE = (False, False)
@@ -146,9 +139,7 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
             levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
         if fewest == math.inf:
             held_parts = () if runs.trials.fixed[item] else runs.steps
-            least = _cheapest(
-                runs, held_parts, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)), finer=True
-            )
+            least = _cheapest(runs, held_parts, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)))
             levers += [least] if least is not None else []
             most = max((lever.portion[0] for lever in levers if not lever.far), default=0)
             greatest = _greatest_part(runs, item, most)
@@ -235,11 +226,9 @@ def _least_part(runs: TrialRuns, item: int) -> float:
     return min(_LEAST_PART * runs.trials.portion(item, runs.trials.now)[1], _LEAST_SHARE * runs.trials.budget)
 
 
-def _cheapest(
-    runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None], *, finer: bool = False
-) -> Lever | None:
-    """Returns the cheapest lever at ascending `budgets` above the present one, moved down to the smallest budget that
-    costs no more items. `finer`: also tries _FINER_STEPS small steps below it before it halves the distance."""
+def _cheapest(runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None]) -> Lever | None:
+    """Returns the cheapest lever at ascending `budgets` above the present one, moved down by halving the distance to a
+    budget that costs no more items."""
     present = runs.trials.budget
     below = before = present
     best = None
@@ -257,11 +246,6 @@ def _cheapest(
         lever = lever_at(budget)
         return lever is not None and lever.cost[:3] <= costs
 
-    steps = [*range(below, present, -max(1, present // _FINER))][: _FINER_STEPS if finer else 0]
-    for lower, budget in pairwise(reversed(steps)):
-        if costs_as_much(budget):
-            below, turn = lower, budget
-            break
     return lever_at(halve(below, turn, costs_as_much))
 
 
@@ -273,7 +257,8 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
         return None
     far = best is None or best[0]
     present, (out, size) = trials.budget, trials.portion(item, trials.now)
-    sizes = {trials.needed(item) - out, size - out, size, size * 5 // 4} | _room_for_others(runs, item)
+    exact = max(1, trials.needed(item) - out, size - out)
+    sizes = {exact, exact + present // _NEAR_ENOUGH, size, size * 5 // 4} | _room_for_others(runs, item)
     most = max((FAR - 1) * present, size * 5 // 4) if far else (FAR - 1) * present
 
     def lever_at(budget: int) -> Lever | None:
@@ -283,19 +268,11 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
     rooms = sorted(room for room in {*sizes, *(budget - present for budget in runs.steps)} if 0 < room <= most)
     if (cheapest := _cheapest(runs, [present + room for room in rooms], lever_at)) is None:
         return None
-    added = {*np.flatnonzero(trials.added).tolist()}  # summaries, which are written anew in any case
-    lossy = not added.issuperset((*cheapest.others.loses, *cheapest.others.shortens))
-    exact = max(1, trials.needed(item) - out, size - out)
-    if lossy or cheapest.room > exact + present // _NEAR_ENOUGH:
-        if (swept := trials.sweep_held(item, most)) is not None:
-            whole = np.flatnonzero(swept.whole(item))
-            budgets = swept.every[whole[[np.argmin(swept.dearer[whole])]]].tolist() if whole.size else []
-        else:
-            near = {present + exact + more for more in range(_NEAR_ITS_SIZE)} if exact < most else set[int]()
-            most_tried = present + (most if lossy else cheapest.room)
-            budgets = sorted({*(budget for budget in (*near, *runs.steps) if budget < most_tried), most_tried})
-        found = _cheapest(runs, budgets, lever_at, finer=True)
-        cheapest = min(cheapest, found or cheapest, key=lambda lever: lever.cost)
+    dear = cheapest.others.dearer or cheapest.room > exact + present // _NEAR_ENOUGH
+    swept = trials.sweep_held(item, most) if dear else None
+    if swept is not None and (whole := np.flatnonzero(swept.whole(item))).size:
+        fewest = [int(swept.every[whole[np.argmin(swept.dearer[whole])]])]
+        cheapest = min(cheapest, _cheapest(runs, fewest, lever_at) or cheapest, key=lambda lever: lever.cost)
     return cheapest if best is None or cheapest.cost < best else None
 
 
