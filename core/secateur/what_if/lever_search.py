@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from secateur.ledger import State
-from secateur.what_if.levers import Cost, Lever, differs, halve, improves, improving, make_lever, nearest_turn
+from secateur.what_if.levers import Cost, Lever, differs, halve, improving, make_lever, nearest_turn
 from secateur.what_if.trials import BUDGET, FAR, HOLD, NumberKnob, Swept, TrialRuns
 
 
@@ -20,36 +20,12 @@ def knob_lever(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False
         return None
     if knob.every:
         index = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
-        return (
-            _improving_value(runs, item, knob) if index < 0 else make_lever(runs, item, knob.name, knob.values[index])
-        )
+        return make_lever(runs, item, knob.name, knob.values[index]) if index >= 0 else None
     turning = partial(nearest_turn, runs, knob.name, knob.values.__getitem__, knob.place)
     sides = [turning(_outwards(knob, step), lambda decided: differs(runs, decided, item)) for step in (-1, 1)]
     if not (values := [knob.values[index] for index in sides if index is not None]):
-        return _improving_value(runs, item, knob)
+        return None
     return make_lever(runs, item, knob.name, min(values, key=lambda value: (abs(value - knob.present), value)))
-
-
-def _improving_value(runs: TrialRuns, item: int, knob: NumberKnob) -> Lever | None:
-    """Finds the value nearest to the present one at which more of an item goes out: on each side the first of those
-    that were tried to turn it, and then by halving the distance."""
-
-    def improves_at(place: int) -> bool:
-        decided = runs.at(knob.name, knob.values[place])
-        return decided is not None and improves(runs, decided, item)
-
-    nearest = []
-    for step in (-1, 1):
-        still = knob.place
-        for place in _outwards(knob, step):
-            if not runs.knows(knob.name, knob.values[place]):
-                break
-            if improves_at(place):
-                nearest.append(halve(still, place, improves_at))
-                break
-            still = place
-    best = min(nearest, key=lambda place: (abs(place - knob.place), place), default=None)
-    return make_lever(runs, item, knob.name, knob.values[best]) if best is not None else None
 
 
 class _NotTried(Exception):
@@ -114,13 +90,8 @@ def find_levers(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool 
     """Finds what would let an item go out whole; for an item that does, what would prevent it.
 
     `alone`: the caller asks about no other item, so that fewer trials give the same result."""
-    first = first_levers(runs, item, swept)
-    yield from first
-    fewest = _fewest_dearer(first)
-    for knob in () if runs.trials.fixed[item] else runs.trials.knobs:
-        lever = knob_lever(runs, item, knob, alone)
-        if lever is not None and (lever.state in (State.KEPT, State.DROPPED) or _is_cheaper(lever, fewest)):
-            yield lever
+    yield from first_levers(runs, item, swept)
+    yield from filter(None, (knob_lever(runs, item, knob, alone) for knob in runs.trials.knobs))
 
 
 def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]:
@@ -134,27 +105,15 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
     if not runs.trials.now.whole[item]:
         held = _held_with_room(runs, item, min((lever.cost for lever in levers if not lever.cost[1]), default=None))
         levers += [held] if held is not None else []
-        if fewest := _fewest_dearer(levers):
+        whole = [lever.others.dearer for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE]
+        if fewest := min(whole, default=math.inf):
             partly = _cheapest(runs, runs.near_budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
-            levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
-        if fewest == math.inf:
+            levers += [partly] if partly is not None and partly.others.dearer < fewest else []
+        if not whole:
             held_parts = () if runs.trials.fixed[item] else runs.steps
             least = _cheapest(runs, held_parts, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)))
             levers += [least] if least is not None else []
-            most = max((lever.portion[0] for lever in levers if not lever.far), default=0)
-            greatest = _greatest_part(runs, item, most)
-            levers += [greatest] if greatest is not None else []
     return sorted(levers, key=lambda lever: lever.cost)
-
-
-def _fewest_dearer(levers: Sequence[Lever]) -> float:
-    return min((lever.others.dearer for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE), default=math.inf)
-
-
-def _is_cheaper(lever: Lever, fewest: float) -> bool:
-    """Tells whether a lever drops or shortens fewer items than `fewest`, and keeps at least _LEAST_PART of its own."""
-    out, of = lever.portion
-    return lever.others.dearer < fewest and (fewest == math.inf or not out or out >= _LEAST_PART * of)
 
 
 def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Lever | None) -> Lever | None:
@@ -185,45 +144,9 @@ def _partly(runs: TrialRuns, item: int, tried: tuple[str, int]) -> Lever | None:
     lever = improving(runs, item, *tried)
     if lever is None or lever.state is State.KEPT:  # other functions find what keeps the whole
         return None
-    least = runs.trials.portion(item, runs.trials.now)[0] + _least_part(runs, item)
-    return lever if lever.portion[0] >= least else None
-
-
-def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
-    """Finds the lever that keeps the greatest part of an item without dropping or shortening others, at the smallest
-    such budget. None if it keeps hardly more than the `out` tokens that other levers keep."""
-    least = out + _least_part(runs, item)
-
-    def greatest(at: Callable[[int], tuple[str, int]], budgets: Sequence[int]) -> Lever | None:
-        def lever_at(budget: int) -> Lever | None:
-            lever = improving(runs, item, *at(budget))
-            return None if lever is None or lever.state is State.KEPT or lever.others.dearer else lever
-
-        best = next((lever for lever in map(lever_at, reversed(budgets)) if lever is not None), None)
-        if best is None or best.portion[0] < least:
-            return None
-        below, turn = runs.trials.budget, runs.trials.budget + best.room
-
-        def keeps_as_much(budget: int) -> bool:
-            lever = lever_at(budget)
-            return lever is not None and lever.portion[0] >= best.portion[0]
-
-        for budget in (budget for budget in reversed(budgets) if budget < turn):
-            if not keeps_as_much(budget):
-                below = budget
-                break
-            turn = budget
-        return lever_at(halve(below, turn, keeps_as_much))
-
-    parts = [greatest(lambda budget: (BUDGET, budget), runs.near_budgets)]
-    if not runs.trials.fixed[item]:
-        parts.append(greatest(lambda budget: (f"{HOLD} {budget}", item), runs.steps))
-    found = (lever for lever in parts if lever is not None)
-    return max(found, key=lambda lever: (lever.portion[0], -max(lever.tokens, lever.room)), default=None)
-
-
-def _least_part(runs: TrialRuns, item: int) -> float:
-    return min(_LEAST_PART * runs.trials.portion(item, runs.trials.now)[1], _LEAST_SHARE * runs.trials.budget)
+    out, size = runs.trials.portion(item, runs.trials.now)
+    least = min(_LEAST_PART * size, _LEAST_SHARE * runs.trials.budget)
+    return lever if lever.portion[0] >= out + least else None
 
 
 def _cheapest(runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None]) -> Lever | None:
