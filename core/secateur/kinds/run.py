@@ -9,7 +9,7 @@ The functions and classes of the specs are thin adapters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -236,11 +236,11 @@ def _explain_entry(
     # not within a word: "total" is no end of "Order.subtotal"
     whole = [id_ for id_ in ends if not f"{id_.removesuffix(name)[-1:] or ' '}{name[:1]}".isalnum()]
     if not whole and isinstance(kind, ExplainsMissing):
-        missing = kind.missing(outcome, name)
+        missing = kind.missing(outcome, name).shape
         if environment.form == "json":
-            return dumps(missing.shape())
-        found = [f"  × {visible(missing.id)}: {visible(missing.because)}"]
-        found += [(visible(lever.shape.typed), visible(lever.words)) for lever in missing.levers]
+            return dumps(missing)
+        found: list[Sequence[str] | str] = [f"  × {visible(missing.id)}: {visible(missing.because)}"]
+        found += [(visible(lever.typed), visible(lever.words)) for lever in missing.levers]
         section = Section(found, columns=rendering.proofs.LEVERS)
         return structs.replace(report_page(kind, outcome), sections=[section]).text()
     if not ids:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from secateur.engine import Engine
-from secateur.kinds.search.missing import Arrival, Missing, explain_missing
+from secateur.kinds.search.missing import Missing, explain_missing
 from secateur.ledger import State
+from secateur.settings import Settings
 from secateur.terminal import cell_width, clip, clip_left, visible
 
 from secateur_tui.jobs import Derived
@@ -172,17 +173,19 @@ class ItemFinding(ScreenPart):
     def _show_absent(self, missing: Missing) -> None:
         pins = self.state.settings.pins
 
-        def apply(lever: Arrival) -> None:
-            self.bench.change(lever.settings)
-            if lever.settings.pins != pins:
+        def apply(change: tuple[str, Settings]) -> None:
+            query, settings = change
+            self.bench.change(settings)
+            if settings.pins != pins:
                 self.bench.read_again()  # deciding alone finds no further candidate
-            self.bench.part(Asking).type({self.kind_page.fields[0].name: lever.query})
+            self.bench.part(Asking).type({self.kind_page.fields[0].name: query})
 
-        reason = [ChoiceLine(None, partial(_draw_text, " ", text, "")) for text in wrap(missing.because, _REASON_CELLS)]
-        levers = [ChoiceLine(one, partial(_draw_text, " › ", one.shape.typed, one.words)) for one in missing.levers]
-        title = f"Why is {clip(visible(missing.id.rpartition('::')[2]), _REASON_CELLS - 20)} not here?"
-        offers = Offers([*reason, *levers], "each was searched again ✓")
-        self.bench.ask(Chooser(title, lambda _: offers, fitted=True), apply)
+        shape = missing.shape
+        offers = [ChoiceLine(None, partial(_draw_text, " ", text, "")) for text in wrap(shape.because, _REASON_CELLS)]
+        for lever, change in zip(shape.levers, missing.changes, strict=True):
+            offers.append(ChoiceLine(change, partial(_draw_text, " › ", lever.typed, lever.words)))
+        title = f"Why is {clip(visible(shape.id.rpartition('::')[2]), _REASON_CELLS - 20)} not here?"
+        self.bench.ask(Chooser(title, lambda _: Offers(offers, "each was searched again ✓"), fitted=True), apply)
 
     def _go(self, item: int | str | None) -> None:
         self.jobs.stop(_PAUSE)

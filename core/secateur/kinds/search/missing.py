@@ -1,8 +1,8 @@
 """Explains why a symbol is not among the candidates of a search, and what makes it one, proven by searching again.
 
 missing = explain_missing(engine, selection, settings, "Cart.total")
-missing.because        # "beyond the depth: calls lead to it in 3 steps from an anchor, and 2 are followed"
-missing.levers[0].shape.typed, missing.levers[0].words    # "--depth 3", "kept, loses 2"
+missing.shape.because    # "beyond the depth: calls lead to it in 3 steps from an anchor, and 2 are followed"
+missing.shape.levers[0].typed    # "--depth 3"
 """
 
 from __future__ import annotations
@@ -42,9 +42,18 @@ class ArrivalShape(Shape, frozen=True):
     loses: Annotated[list[str], Meta(description="Ids that go out now, and do not with it.")]
     gains: Annotated[list[str], Meta(description="Ids of others that go out with it, and do not now.")]
 
+    @property
+    def words(self) -> str:
+        """The state, and what it costs: "a candidate, dropped: needs 251, only 13 left then, gains 3"."""
+        state = "kept" if self.state == State.KEPT.label else f"a candidate, {self.state}: {self.because}"
+        sides = ("loses", self.loses), ("gains", self.gains)
+        costs = (f"{verb} {ids[0] if len(ids) == 1 else f'{len(ids):,}'}" for verb, ids in sides if ids)
+        return ", ".join((state, *costs))
+
 
 class MissingShape(Shape, frozen=True):
-    """A symbol that is not a candidate: the stage that lost it, the reason in words, and what makes it one."""
+    """A symbol that is not a candidate: the stage that lost it, the reason in words, and what makes it one: first what
+    keeps it whole, then what loses the fewest others."""
 
     id: str
     stage: str
@@ -52,33 +61,14 @@ class MissingShape(Shape, frozen=True):
     levers: list[ArrivalShape]
 
 
-class Arrival(Struct, frozen=True):
-    """See `ArrivalShape`, with the query and the settings that it was searched with."""
-
-    shape: ArrivalShape
-    query: str
-    settings: Settings
-
-    @property
-    def words(self) -> str:
-        """The state, and what it costs: "a candidate, dropped: needs 251, only 13 left then, gains 3"."""
-        shape, sides = self.shape, {"loses": self.shape.loses, "gains": self.shape.gains}
-        state = "kept" if shape.state == State.KEPT.label else f"a candidate, {shape.state}: {shape.because}"
-        costs = (f"{verb} {ids[0] if len(ids) == 1 else f'{len(ids):,}'}" for verb, ids in sides.items() if ids)
-        return ", ".join((state, *costs))
-
-
 class Missing(Struct, frozen=True):
-    """See `MissingShape`. What keeps the symbol whole comes first, then what loses the fewest others."""
+    """The answer, and for each of its levers the query and the settings that it was searched with."""
 
-    id: str
-    stage: str
-    because: str
-    levers: list[Arrival]
+    shape: MissingShape
+    changes: list[tuple[str, Settings]] = []
 
-    def shape(self) -> MissingShape:
-        """Returns the answer for JSON."""
-        return MissingShape(self.id, self.stage, self.because, [lever.shape for lever in self.levers])
+
+_Arrival = tuple[ArrivalShape, tuple[str, Settings]]
 
 
 def explain_missing(engine: Engine, selection: Selection, settings: Settings, name: str) -> Missing:
@@ -92,19 +82,21 @@ def explain_missing(engine: Engine, selection: Selection, settings: Settings, na
     """
     for path, reason in engine.status().skipped_paths:
         if name == path or path.endswith("/" + name) or name.startswith(path + "::"):
-            return Missing(path, "not_indexed", f"its file is not indexed: {reason.replace('_', ' ')}", [])
+            because = f"its file is not indexed: {reason.replace('_', ' ')}"
+            return Missing(MissingShape(path, "not_indexed", because, []))
     try:
         symbol = engine.symbol(name).id
     except UsageError as error:
         file, root = name.partition("::")[0], engine.root
         inside = root is not None and file not in engine.code()[0].digests and ".." not in Path(file).parts
         if root is not None and inside and not Path(file).is_absolute() and (root / file).is_file():
-            return Missing(file, "ignored", "its file is not listed: ignore rules of the repository leave it out", [])
+            because = "its file is not listed: ignore rules of the repository leave it out"
+            return Missing(MissingShape(file, "ignored", because, []))
         raise UsageError(f"nothing here is called {name}", hint=error.hint) from None
     query, rag, form = selection.pool.query, settings.graph_rag, selection.pool.format
     kept = {selection.pool.symbol_id[row] for row in selection.kept_rows}
 
-    def search(typed: str, changes: Mapping[str, Any], asked: str = query) -> tuple[Pool, Arrival | None]:
+    def search(typed: str, changes: Mapping[str, Any], asked: str = query) -> tuple[Pool, _Arrival | None]:
         changed = with_values(settings, changes)
         pool = engine.retrieve(asked, changed, format=form, use_cache=False, refresh=False)
         if (row := pool.row_of.get(symbol)) is None:
@@ -112,12 +104,12 @@ def explain_missing(engine: Engine, selection: Selection, settings: Settings, na
         then = fit_to_budget(engine.select(pool, changed), changed, engine.pack_tokens)
         out, decision = {pool.symbol_id[row] for row in then.kept_rows}, then.decision(row)
         sides = sorted(kept - out), sorted(out - kept - {symbol})
-        return pool, Arrival(ArrivalShape(typed, decision.state.label, why(then, decision), *sides), asked, changed)
+        return pool, (ArrivalShape(typed, decision.state.label, why(then, decision), *sides), (asked, changed))
 
     if selection.pool.partial:
-        whole = search("without --partial", {})[1]
+        shape, change = search("without --partial", {})[1] or (None, None)
         because = "only a part of the repository was read (--partial)"
-        return Missing(symbol, "not_read", because, [whole] if whole else [])
+        return Missing(MissingShape(symbol, "not_read", because, [shape] if shape else []), [change] if change else [])
     pool, pinned = search(f"--pin {quote_word(symbol)}", {"pins": (*settings.pins, symbol)})
     found, deeper, further = [pinned], None, None
     for steps in range(rag.max_depth + 1, int(DEPTH.high) + 1 if rag.enabled else 0):
@@ -148,8 +140,8 @@ def explain_missing(engine: Engine, selection: Selection, settings: Settings, na
             break
     if rag.only:
         found.append(search("--everywhere", {"graph_rag.only": ()})[1])
-    levers = [arrival for arrival in (deeper, further, *found) if arrival is not None]
-    levers.sort(key=lambda lever: (lever.shape.state != State.KEPT.label, len(lever.shape.loses)))
+    arrivals = [arrival for arrival in (deeper, further, *found) if arrival is not None]
+    arrivals.sort(key=lambda arrival: (arrival[0].state != State.KEPT.label, len(arrival[0].loses)))
     score = float(pool.relevance[pool.row_of[symbol]])
     least = float(pool.relevance[pool.anchor].min(initial=1.0))
     calls = f"no calls lead to it from an anchor within {count_noun(rag.max_depth, 'step')}"
@@ -167,4 +159,5 @@ def explain_missing(engine: Engine, selection: Selection, settings: Settings, na
     else:
         stage = "beyond_top_k"
         because = f"beyond the top {rag.top_k}: its relevance is {score:.3f}, the last anchor's {least:.3f}; {calls}"
-    return Missing(symbol, stage, because, levers)
+    levers = [lever for lever, _ in arrivals]
+    return Missing(MissingShape(symbol, stage, because, levers), [change for _, change in arrivals])
