@@ -128,15 +128,15 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
     else:
         budgets = runs.near_budgets
 
-    def lever_at(budget: int) -> Lever | None:
-        decided = runs.at(BUDGET, budget)
-        turns = decided is not None and differs(runs, decided, item)
-        return make_lever(runs, item, BUDGET, budget) if turns else None
-
-    best = _cheapest(runs, budgets, lever_at)
+    best = _cheapest(runs, budgets, lambda budget: _keeping(runs, item, BUDGET, budget))
     if best is None or best.others.dearer >= nearest.others.dearer:
         return None
     return replace(best, again=_again(runs, item, int(best.value), swept))
+
+
+def _keeping(runs: TrialRuns, item: int, name: str, value: int) -> Lever | None:
+    lever = improving(runs, item, name, value)
+    return lever if lever is not None and lever.state is State.KEPT else None
 
 
 def _partly(runs: TrialRuns, item: int, tried: tuple[str, int]) -> Lever | None:
@@ -185,8 +185,7 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
     most = max((FAR - 1) * present, size * 5 // 4) if far else (FAR - 1) * present
 
     def lever_at(budget: int) -> Lever | None:
-        lever = improving(runs, item, f"{HOLD} {budget}", item)
-        return lever if lever is not None and lever.state is State.KEPT else None
+        return _keeping(runs, item, f"{HOLD} {budget}", item)
 
     rooms = sorted(room for room in {*sizes, *(budget - present for budget in runs.steps)} if 0 < room <= most)
     if (cheapest := _cheapest(runs, [present + room for room in rooms], lever_at)) is None:
@@ -246,20 +245,13 @@ def budget_lever(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | Non
 def find_least(runs: TrialRuns) -> tuple[int | None, bool]:
     """Returns the least budget with an answer, and whether that is proven; None if the least budget that is tried has
     an answer."""
-    trials = runs.trials
-    if runs.at(BUDGET, trials.low) is not None or not runs.knows(BUDGET, trials.low):
-        return None, runs.knows(BUDGET, trials.low)
+    low = runs.trials.low
+    if runs.at(BUDGET, low) is not None or not runs.knows(BUDGET, low):
+        return None, runs.knows(BUDGET, low)
     above = int(runs.list_tried(BUDGET)[0])
-    below = max(
-        (int(budget) for budget in runs.list_tried(BUDGET, answered=False) if budget < above), default=trials.low
-    )
-    while above - below > 1:
-        middle = (above + below) // 2
-        answered = runs.at(BUDGET, middle) is not None
-        if not runs.knows(BUDGET, middle):
-            return None, False
-        above, below = (middle, below) if answered else (above, middle)
-    return above, True
+    below = max(budget for budget in (low, *runs.list_tried(BUDGET, answered=False)) if budget < above)
+    least = halve(int(below), above, lambda budget: runs.at(BUDGET, budget) is not None)
+    return (least, True) if runs.knows(BUDGET, least - 1) else (None, False)
 
 
 _PLENTY = 4  # everything fits this many times the budget that should be enough
@@ -270,26 +262,21 @@ def find_enough(runs: TrialRuns, swept: Swept | None) -> tuple[int | None, bool]
     was found. Sets `runs.enough` to it."""
     if swept is not None:
         return runs.enough, True
-    plenty, most = runs.at(BUDGET, runs.enough * _PLENTY), runs.enough * _PLENTY
-    if plenty is None:  # no such budget is allowed
+    most = runs.enough * _PLENTY
+    if (plenty := runs.at(BUDGET, most)) is None:  # no such budget is allowed
         return (runs.enough, True) if runs.knows(BUDGET, most) else (None, False)
-    below, above, step = runs.enough - 1, runs.enough, 1
 
-    def fits(budget: int) -> bool | None:
+    def fits(budget: int) -> bool:
         decided = runs.at(BUDGET, budget)
-        if not runs.knows(BUDGET, budget):
-            return None
         return decided is not None and np.array_equal(decided.state, plenty.state)
 
-    while above < most and not (enough := fits(above)):
-        if enough is None:
-            return None, False
-        below, above, step = above, above + step, 2 * step
-    while above - below > 1 and above > runs.enough:
-        middle = (above + below) // 2
-        if (enough := fits(middle)) is None:
-            return None, False
-        above, below = (middle, below) if enough else (above, middle)
+    below = above = runs.enough
+    step = 1
+    while above < most and not fits(above):
+        below, above, step = above, min(most, above + step), 2 * step
+    above = halve(below, above, fits)
+    if not runs.knows(BUDGET, above) or (above > runs.enough and not runs.knows(BUDGET, above - 1)):
+        return None, False
     runs.enough = above
     return above, True
 
@@ -298,15 +285,14 @@ def _again(runs: TrialRuns, item: int, turn: int, swept: Swept | None) -> int:
     """Finds a budget above `turn` at which an item that goes out whole at `turn` no longer does; 0: none was tried."""
     if swept is not None:
         return next(iter(swept.every[~swept.whole(item) & (swept.every > turn)].tolist()), 0)
+
+    def cuts(budget: int) -> bool:
+        return (decided := runs.at(BUDGET, budget)) is not None and not decided.whole[item]
+
     whole = turn
-    for budget in runs.near_budgets:
-        if budget <= turn:
-            continue
-        if (decided := runs.at(BUDGET, budget)) is not None and not decided.whole[item]:
-            while budget - whole > 1 and (decided := runs.at(BUDGET, (budget + whole) // 2)) is not None:
-                middle = (budget + whole) // 2
-                whole, budget = (middle, budget) if decided.whole[item] else (whole, middle)
-            return budget
+    for budget in (budget for budget in runs.near_budgets if budget > turn):
+        if cuts(budget):
+            return halve(whole, budget, cuts)
         whole = budget
     return 0
 
