@@ -208,8 +208,7 @@ def _room_for_others(runs: TrialRuns, item: int) -> set[int]:
 
 
 def held_lever(runs: TrialRuns, item: int) -> Lever | None:
-    """Holds an item that does not go out whole, and takes one out that does. If it is too large to be held, tries the
-    other choices, which may shorten it."""
+    """Holds an item, or takes out one that goes out whole; where that changes nothing, with another choice beside it."""
     names = (HOLD, *(f"{HOLD} {choice}" for _, choice in runs.trials.choices))
     tried = (improving(runs, item, name, item) for name in names)
     return next((lever for lever in tried if lever is not None), None)

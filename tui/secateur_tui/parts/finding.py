@@ -17,8 +17,7 @@ from secateur.settings import Settings
 from secateur.terminal import cell_width, clip, clip_left, visible
 
 from secateur_tui.jobs import Derived
-from secateur_tui.pages.search import SearchPage
-from secateur_tui.parts.asking import Asking
+from secateur_tui.parts.asking import Asking, FirstAnswers
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
 from secateur_tui.state import list_view
@@ -137,13 +136,8 @@ class ItemFinding(ScreenPart):
         self._chooser = Chooser("Find", self._hits, "letters of a name, words of a path or a text", self._seek_texts)
         self.app.push_screen(self._chooser, self._go)
         self._haystack.at(answer.ids, lambda: Haystack(answer.ids, answer.sought_names()))
-        if (engine := self._engine) is not None and not self.state.partial:
+        if (engine := self.bench.part(FirstAnswers).engine) is not None and not self.state.partial:
             self._absent.at(answer.ids, partial(_list_absent, engine, answer.ids))
-
-    @property
-    def _engine(self) -> Engine | None:
-        page = self.kind_page
-        return page.engine if isinstance(page, SearchPage) and isinstance(page.engine, Engine) else None
 
     def _hits(self, sought: str) -> Offers:
         columns, haystack = self.state.columns, self._haystack.made
@@ -164,7 +158,7 @@ class ItemFinding(ScreenPart):
         return Offers(lines, f"{matches.count:,} found{more}")
 
     def _explain_absent(self, symbol: str) -> None:
-        state, engine, answer = self.state, self._engine, self.state.answer
+        state, engine, answer = self.state, self.bench.part(FirstAnswers).engine, self.state.answer
         if engine is None or not isinstance(answer, SearchAnswer):
             return
         make = partial(explain_missing, engine, answer.selection, state.settings, symbol)

@@ -98,21 +98,18 @@ class Proving:
     limit: TimeLimit | None = None
     runs: TrialRuns = field(init=False)
     swept: Swept | None = None
-    _begun: bool = False
     _ranges: dict[str, Range] = field(default_factory=dict)
     _hints: dict[int, list[ProvenHint]] = field(default_factory=dict)
     _curve: ProvenCurve | None = None
     _crossed: Crossed | None = None
 
     def __post_init__(self) -> None:
-        self.runs = TrialRuns(self.trials, lambda *report: self.stop(*report))
+        self.runs, self.swept = TrialRuns(self.trials, lambda *report: self.stop(*report)), self.trials.sweep()
 
     def proofs(self, item: int | None, *, curve: bool) -> Iterator[Proof]:
         """Yields the hints of an item, the nearest budgets that change anything, the curve if it is wanted, then the
         ranges. The caller stops when the answer or the item changes; the proofs found until then are kept."""
         self.runs.allow(self.limit)
-        if not self._begun:
-            self.swept, self._begun = self.trials.sweep(), True
         if item is not None and item < len(self.trials.ids):
             yield from self._hints_for(item)
         try_budgets(self.runs, self.swept)

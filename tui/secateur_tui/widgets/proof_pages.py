@@ -161,15 +161,9 @@ def draw_hints(
 def _draw_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob], mark: str, cells: int) -> list[Line]:
     """Draws a hint: "at budget 4,110: kept whole", "with strategy extract: in part (40 of 190 tokens)". Words that are
     too long are wrapped, so that no number is cut."""
-    lever, (out, of), turn = hint.lever, hint.lever.portion, "in part"
-    if not hint.gains:
-        turn = {State.DROPPED: "dropped", State.SUMMARISED: "in a summary"}.get(lever.state, turn)
-    elif lever.state is State.KEPT:
-        turn = "kept whole"
-    elif lever.grows:
-        turn = "more of it, not all"
-    elif lever.state is State.SUMMARISED:
-        turn = "in a summary"
+    lever, (out, of) = hint.lever, hint.lever.portion
+    turns = {State.KEPT: "kept whole", State.DROPPED: "dropped", State.SUMMARISED: "in a summary"}
+    turn = "more of it, not all" if lever.grows else turns.get(lever.state, "in part")
     words = f"{_describe_lever(lever, trials, knobs)}: {turn}"
     words += f" ({out:,} of {count_noun(of, 'token')})" if 0 < out < of else ""
     sides = ("loses", lever.others.loses), ("shortens", lever.others.shortens)

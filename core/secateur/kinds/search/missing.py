@@ -1,8 +1,7 @@
 """Explains why a symbol is not among the candidates of a search, and what makes it one, proven by searching again.
 
 missing = explain_missing(engine, selection, settings, "Cart.total")
-missing.shape.because    # "beyond the depth: calls lead to it in 3 steps from an anchor, and 2 are followed"
-missing.shape.levers[0].typed    # "--depth 3"
+missing.shape.because, missing.shape.levers[0].typed    # "beyond the depth: …", "--depth 3"
 """
 
 from __future__ import annotations
