@@ -208,7 +208,7 @@ def _room_for_others(runs: TrialRuns, item: int) -> set[int]:
 
 
 def held_lever(runs: TrialRuns, item: int) -> Lever | None:
-    """Holds an item, or takes out one that goes out whole; where that changes nothing, with another choice beside it."""
+    """Holds an item, or takes out one that goes out whole; where that changes nothing, together with another choice."""
     names = (HOLD, *(f"{HOLD} {choice}" for _, choice in runs.trials.choices))
     tried = (improving(runs, item, name, item) for name in names)
     return next((lever for lever in tried if lever is not None), None)
