@@ -378,6 +378,11 @@ class Engine:
         snapshot, lines = self.code()
         return find_symbol(snapshot, name, lines, progress)
 
+    @property
+    def root(self) -> Path | None:
+        """The folder that is searched; None if there is no folder."""
+        return self._index.source.root
+
     def subjects(self, limit: int) -> list[str]:
         """Returns the first lines of the last commits' messages without credentials, newest first."""
         subjects = "\n".join(commit.subject for commit in self._index.source.history(limit))

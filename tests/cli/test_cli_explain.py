@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,42 @@ def test_one_entry_can_be_asked_for_alone(name: str) -> None:
     assert secateur(*COMMANDS[name], "--why", ids[0]).code == 0
 
 
+OUT = {
+    "chunk": (("chunk", "--diff", "whole.diff", "--max-tokens", 3000), "a.py", "--ignore /a.py"),
+    "files": ((*COMMANDS["files"][:-1], 500, "--pin", "f3.py"), "f3.py", "without --pin f3.py"),
+    "conversation": ((*COMMANDS["conversation"], "--pin", "messages[1]"), "messages[1]", "without --pin 'messages[1]'"),
+    "search": (
+        ("search", "refund total", "sample:orders", "--budget", 900),
+        "::RefundService._due",
+        "--exclude orders/",
+    ),
+}
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", OUT)
+def test_what_takes_a_kept_entry_out_does_when_it_is_typed(name: str) -> None:
+    command, id_, begins = OUT[name]
+    Path("whole.diff").write_text(DIFF.replace("1,60", "1,46").replace("uv.lock", "b.py"), "utf-8")
+    told = secateur(*command, "--why", id_, "--format", "json").json["entry"]
+    assert told["state"] == "kept"
+    levers = told["what_if"]["levers"]
+    costs = [(len(lever["loses"]) + len(lever["shortens"])) for lever in levers if "loses_more" not in lever]
+    assert costs == sorted(costs)
+    (lever, *_) = [lever for lever in levers if lever["typed"].startswith(begins)]
+    typed = lever["typed"].split()
+    words = [str(word) for word in command]
+    if typed[0] == "without":
+        at = words.index("--pin")
+        del words[at : at + 2]
+    else:
+        words += typed
+    answer = secateur(*words, "--format", "json").json
+    states = {entry["id"]: entry["state"] for entry in answer["ledger"]["entries"]}
+    assert states.get(told["id"], "dropped") == lever["state"] != "kept"
+    assert all(states.get(other, "dropped") == "dropped" for other in lever["loses"])
+
+
 def test_without_any_entry_there_is_none_to_ask_for(work: Path) -> None:
     (work / "empty.log").write_text("", "utf-8")
     failed = secateur("log", "empty.log", "--why", "3")
@@ -239,3 +276,38 @@ def test_a_search_says_what_became_of_a_pin() -> None:
     assert f"\npinned  ○ {too_large} does not go out: needs " in out
     assert f"\npinned  ● {kept} goes out whole\n" in out
     assert f"Nothing here is called RefundService._chekc; the nearest is {kept}." in out
+
+
+ORDERS = ("search", "round minor units", "sample:orders")
+ABSENT = {
+    "orders/domain/discounts.py::PercentOff": "beyond_depth",
+    "PricingService": "no_relevance",
+    "CancelAndShipTest.setUp": "beyond_depth",
+}
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_what_brings_a_symbol_that_is_no_candidate_does_when_it_is_typed(name: str) -> None:
+    told = secateur(*ORDERS, "--why", name, "--format", "json").json
+    assert told["stage"] == ABSENT[name] and told["id"].endswith(name) and len(told["levers"]) > 1
+    costs = [(lever["state"] != "kept", len(lever["loses"])) for lever in told["levers"]]
+    assert costs == sorted(costs)
+    now = {item["symbol_id"] for item in secateur(*ORDERS, "--format", "json").json["candidates"]}
+    for lever in told["levers"]:
+        words = shlex.split(lever["typed"])
+        command = (*ORDERS, *words) if words[0].startswith("-") else (ORDERS[0], *words, *ORDERS[2:])
+        answer = secateur(*command, "--dropped", "all", "--format", "json").json
+        kept, dropped = ({item["symbol_id"] for item in answer[key]} for key in ("candidates", "dropped"))
+        assert told["id"] in (kept if lever["state"] == "kept" else dropped)
+        assert (now - kept, kept - now - {told["id"]}) == ({*lever["loses"]}, {*lever["gains"]})
+    depth = [lever["typed"] for lever in told["levers"] if lever["typed"].startswith("--depth")]
+    assert (f"in {depth[0].split()[1]} steps" in told["because"]) if depth else "no calls lead to it" in told["because"]
+
+
+def test_why_a_name_is_not_here_is_said_of_files_and_of_names_that_are_none() -> None:
+    assert "× uv.lock: its file is not indexed: lockfile" in secateur(*ORDERS, "--why", "uv.lock").out
+    failed = secateur(*ORDERS, "--why", "PricingServise")
+    assert failed.code == 2 and "hint: did you mean PricingService?" in failed.err
+    assert secateur(*ORDERS, "--why", "Service.__init__").code == 2
+    found = secateur(*ORDERS, "--why", "CancelAndShipTest.setUp").out
+    assert "× tests/test_processing.py::CancelAndShipTest.setUp: beyond the depth: calls lead to it in 3 " in found

@@ -13,7 +13,7 @@ from secateur.model import Reason, State
 from secateur.render.proofs import cost_words, token_words
 from secateur.settings import Settings, with_values
 from secateur.what_if.explanation import explain, explain_one
-from secateur.what_if.trials import BUDGET, HOLD, NumberKnob, Trials, Tried
+from secateur.what_if.trials import BUDGET, HOLD, Trials, Tried
 from secateur_tui.state.proving import ProvenHint, Proving
 from support.credentials import MAKERS
 
@@ -165,10 +165,9 @@ def test_an_entry_whose_pin_pushes_others_out_is_also_pinned_with_room_for_it(in
 
 
 class Parts(Trials):
-    """Three items. Holding the last one pushes the others out; a share keeps 30 of its 100 tokens beside them."""
+    """Three items. Holding the last one pushes the others out; a larger budget keeps a part of it beside them."""
 
-    ids, budget, low, enough = ("a", "b", "c"), 100, 0, 400
-    knobs = (NumberKnob("share", 0.0, (0.0, 0.01, 0.5)),)
+    ids, budget, low, enough, knobs = ("a", "b", "c"), 100, 0, 400, ()
 
     def __init__(self):
         self.now, self.fixed = self.decide(BUDGET, 100), np.zeros(3, dtype=np.bool_)
@@ -177,9 +176,9 @@ class Parts(Trials):
         others, last = State.KEPT, State.DROPPED
         if name == HOLD:
             others, last = State.DROPPED, State.KEPT
-        elif name == "share" and value:
+        elif name == BUDGET and value > 100:
             last = State.SHORTENED
-        left = {State.KEPT: 100, State.SHORTENED: 30 if value == 0.5 else 3}.get(last, 0)
+        left = {State.KEPT: 100, State.SHORTENED: 30 if value >= 150 else 3}.get(last, 0)
         states = np.array([others, others, last], dtype=np.int8)
         return Tried(states, 100, left=np.array([100, 100, left]))
 
@@ -189,10 +188,9 @@ class Parts(Trials):
 
 def test_what_keeps_a_part_stands_beside_what_keeps_all_where_it_costs_fewer_items_and_is_more_than_a_few_words():
     trials = Parts()
-    assert {(lever.typed, lever.portion) for lever in explain_one(trials, 2)[0]} == {("--hold 2", (100, 100))}
-    trials.knobs = (NumberKnob("share", 0.0, (0.0, 0.5)),)
     whole, partly = explain_one(trials, 2)[0]
-    assert (whole.others.loses, partly.others.dearer, partly.portion) == ((0, 1), 0, (30, 100))
+    assert (whole.typed, whole.others.loses) == ("--hold 2", (0, 1))
+    assert (partly.value, partly.others.dearer, partly.portion) == (150, 0, (30, 100))
     assert cost_words(trials, partly) == "in part (30 of 100 tokens), as many tokens as now"
 
 
@@ -213,10 +211,10 @@ class Grows(Trials):
         return int(decided.left[item]), 9_000
 
 
-def test_of_what_nothing_near_keeps_whole_the_greatest_part_is_listed_beside_the_cheapest():
+def test_of_what_nothing_near_keeps_whole_the_nearest_budget_for_a_part_worth_it_is_listed():
     trials = Grows()
     levers, _ = explain_one(trials, 0)
-    assert [(lever.value, lever.portion[0]) for lever in levers] == [(110, 10), (200, 100), (9_100, 9_000)]
+    assert [(lever.value, lever.portion[0]) for lever in levers] == [(110, 10), (9_100, 9_000)]
 
 
 class GrowsInSteps(Grows):
@@ -230,9 +228,9 @@ class GrowsInSteps(Grows):
         )
 
 
-def test_a_part_that_only_a_pin_with_room_keeps_has_the_least_room_and_the_greatest_part_too():
+def test_a_part_that_only_a_pin_with_room_keeps_has_the_least_room():
     levers, _ = explain_one(GrowsInSteps(), 0)
-    assert [(lever.room, lever.portion[0]) for lever in levers] == [(33, 40), (67, 70)]
+    assert [(lever.room, lever.portion[0]) for lever in levers] == [(33, 40)]
 
 
 class Islands(Parts):
@@ -248,8 +246,8 @@ class Islands(Parts):
         return Tried(np.array([others, others, State.KEPT if held else State.DROPPED], dtype=np.int8), 900, left=left)
 
 
-def test_a_little_below_the_room_that_spares_the_others_smaller_steps_find_a_lesser_one():
-    assert [(lever.room, lever.others.dearer) for lever in explain_one(Islands(), 2)[0]] == [(217, 0), (0, 2)]
+def test_the_room_that_spares_the_others_is_the_least_that_halving_the_distance_finds():
+    assert [(lever.room, lever.others.dearer) for lever in explain_one(Islands(), 2)[0]] == [(241, 0), (0, 2)]
 
 
 def test_a_shortened_file_has_a_lever_by_which_more_of_it_goes_out(inputs):

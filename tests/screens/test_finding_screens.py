@@ -26,8 +26,10 @@ from inspector_kit import (
     settle,
 )
 from ledger_kit import WRITERS, opened
+from secateur.engine import Engine
 from secateur.model import State
 from secateur.settings import Settings, with_values
+from secateur.sources.named import folder_of
 from secateur_tui.parts import finding
 from secateur_tui.screen import Bench
 from secateur_tui.state.finding import Haystack
@@ -422,3 +424,24 @@ async def test_the_border_says_what_a_pin_changed() -> None:
         assert "● 1 now kept" in border and "now dropped" in border and "] goes there" in border
         border = next(line for line in await settle(app, "u") if line.startswith("╭─ Candidates"))
         assert "now" not in border
+
+
+async def test_why_a_symbol_is_not_here_is_explained_and_a_change_brings_it(tmp_path: Path) -> None:
+    sought = "orders/domain/discounts.py::PercentOff"
+    with Engine.open(folder_of("sample:orders", tmp_path), cache_dir=tmp_path / "cache") as engine:
+        app = inspector(engine, Settings(), path="sample:orders", query="round minor units")
+        async with running(app, (120, 40)):
+            bench = bench_of(app)
+            await settle(app, "f")
+            await typed(app, "PercentOff")
+            lines = await settle(app)
+            assert any(f"× {sought}  no candidate" in one for one in lines)
+            offers = app.screen.query_one(OfferList)
+            while offers.offers[offers.cursor].value != sought:
+                await press(app, "down")
+            lines = await settle(app, "enter")
+            assert any("Why is PercentOff not here?" in one for one in lines)
+            assert any("beyond the depth: calls lead to it in 3 steps" in one for one in lines)
+            lines = await settle(app, "down", "down", "enter")
+            answer = bench.state.answer
+            assert bench.state.settings.pins == (sought,) and answer is not None and sought in answer.ids

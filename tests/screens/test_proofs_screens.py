@@ -219,6 +219,23 @@ async def test_an_item_that_was_excluded_is_kept_if_it_is_pinned() -> None:
         assert (settings.pins, settings.excludes) == (("src/orders/audit.py::record",), ())
 
 
+async def test_what_stays_is_taken_out_only_by_a_hint_that_the_user_marked() -> None:
+    async with running(inspector(settings=TIGHT, proves=True), SIZE, notifications=True) as app:
+        bench = bench_of(app)
+        await settle(app, "home")
+        before, kept = bench.state.settings, bench.state.entry
+        assert bench.scene.hints and bench.scene.chosen_hint == -1
+        lines = await settle(app, "h")
+        assert bench.state.settings == before
+        assert any("I marks one that h then applies" in one for one in lines)
+        assert any("this one stays; I marks what would take it out" in one for one in lines)
+        await press(app, "I")
+        while bench.scene.hints[bench.scene.chosen_hint].lever.name != HOLD:
+            await press(app, "I")
+        await settle(app, "h")
+        assert bench.state.settings.excludes == (kept,)
+
+
 async def test_hints_of_another_item_do_not_stay() -> None:
     async with running(inspector(settings=TIGHT, proves=True), SIZE) as app:
         await settle(app, "end")

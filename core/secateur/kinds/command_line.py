@@ -93,7 +93,8 @@ def command_line(kind: Kind[Any, Any], given: Inputs, settings: Settings, opened
 
 
 def spell_changes(kind: Kind[Any, Any], settings: Settings, changes: Mapping[str, Any]) -> str:
-    """Writes the flags that change settings: "--pin modules[7]". A flag that is repeated adds to the present values."""
+    """Writes the flags that change settings: "--pin modules[7]". A flag that is repeated adds to the present values;
+    "without --pin modules[7]" says which of them is left away."""
     words: list[str] = []
     flags = {flag.key: flag for flag in kind.flags if flag.values is None}
     added_to = {declared.name for declared in kind.inputs if declared.repeatable}
@@ -103,6 +104,8 @@ def spell_changes(kind: Kind[Any, Any], settings: Settings, changes: Mapping[str
             name = flag.name if flag else f"--{leaf}"
             added = [quote_word(text) for text in value if text not in present]
             words += [f"{name}={text}" if text.startswith(("-", "'!")) else f"{name} {text}" for text in added]
+        elif isinstance(value, tuple) and set(value) < set(present) and flag and flag.repeatable:
+            words += [f"without {flag.name} {quote_word(text)}" for text in present if text not in value]
         elif flag is not None and not flag.repeatable and value is not False:
             typed = (
                 quote_word(",".join(value))

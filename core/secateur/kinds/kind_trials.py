@@ -90,7 +90,7 @@ class KindTrials(Trials):
         if hold != HOLD:
             return {self._knobs[name].key: value}
         held = self._kind.hold(self._outcome, int(value), self._settings)
-        if isinstance(held, str):
+        if isinstance(held, str) or (self.now.whole[int(value)] and self.ids[int(value)] in held.pins):
             return {}
         keys = [key for key in installed_keys() if lookup(held, key) != lookup(self._settings, key)]
         chosen: dict[str, Any] = {key: other for key, other in self.choices if other == choice}

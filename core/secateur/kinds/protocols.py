@@ -17,6 +17,7 @@ from secateur.ledger import Ledger, ModelCall, Notice
 from secateur.settings import Settings
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
+    from secateur.kinds.search.missing import Missing
     from secateur.llm.interface import Question
     from secateur.what_if.explanation import Explanation
     from secateur.what_if.trials import Trials
@@ -92,6 +93,14 @@ class Proves(Protocol):
 
     def trials(self, material: Any, inputs: Inputs, settings: Settings, outcome: Outcome[Any]) -> Trials:
         """The trials of a decision, to prove what would change it. No model is asked."""
+
+
+@runtime_checkable
+class ExplainsMissing(Protocol):
+    """Its input holds more than its entries."""
+
+    def missing(self, outcome: Outcome[Any], name: str) -> Missing:
+        """Explains why something is not an entry, and what makes it one. Raises UsageError: it has no such name."""
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ The functions and classes of the specs are thin adapters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -23,16 +23,16 @@ from secateur.kinds import registry
 from secateur.kinds.base import PIN, Delivery, Kind
 from secateur.kinds.environment import Deciding, Environment, Inputs
 from secateur.kinds.knobs import FilePlace, location_in
-from secateur.kinds.protocols import Delivers, Locates, Outcome, Proves, SpellsCommand
+from secateur.kinds.protocols import Delivers, ExplainsMissing, Locates, Outcome, Proves, SpellsCommand
 from secateur.ledger import Ledger, Notice, State
 from secateur.llm import open_model
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor, not_scanned
-from secateur.render.page import Page, add_pins, add_redactions, count_noun
+from secateur.render.page import Page, Section, add_pins, add_redactions, count_noun
 from secateur.settings import Loaded, Settings, with_values
 from secateur.shape import dumps, dumps_report
 from secateur.suggestions import near_ids
-from secateur.terminal import clip
+from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     import secateur.kinds.command_line
@@ -229,10 +229,23 @@ def _explain_entry(
     kind: Kind[Any, Any], outcome: Outcome[Any], trials: Trials, name: str, environment: Environment
 ) -> str:
     """Reports what happened to one entry, and what is proven to change that, as text or JSON. Its name may be the end
-    of its id. Raises UsageError: no entry has this name."""
-    if not (ids := [*trials.ids]):
+    of its id. Of what a search might have found it reports why it is not an entry. Raises UsageError: nothing has this
+    name."""
+    ids = [*trials.ids]
+    ends = [id_ for id_ in ids if id_.endswith(name)]
+    # not within a word: "total" is no end of "Order.subtotal"
+    whole = [id_ for id_ in ends if not f"{id_.removesuffix(name)[-1:] or ' '}{name[:1]}".isalnum()]
+    if not whole and isinstance(kind, ExplainsMissing):
+        missing = kind.missing(outcome, name).shape
+        if environment.form == "json":
+            return dumps(missing)
+        found: list[Sequence[str] | str] = [f"  × {visible(missing.id)}: {visible(missing.because)}"]
+        found += [(visible(lever.typed), visible(lever.words)) for lever in missing.levers]
+        section = Section(found, columns=rendering.proofs.LEVERS)
+        return structs.replace(report_page(kind, outcome), sections=[section]).text()
+    if not ids:
         raise UsageError("there is no entry to explain", hint="the same without --why says why")
-    named = [id_ for id_ in ids if id_ == name] or [id_ for id_ in ids if id_.endswith(name)]
+    named = [id_ for id_ in whole if id_ == name] or whole or ends
     if len(named) != 1:
         near = " or ".join(near_ids(name, ids)) or "what --explain and the ledger of --format json list"
         raise UsageError(f"nothing here is called {name}", hint=f"try {near}")

@@ -122,6 +122,7 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
         "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
     ),
     (Reason.FITS, "chunk"): "fits",
+    (Reason.FITS, "uncut"): "only dependency_digest and extension fields are ever cut",
     (Reason.FIRST_FAILURE, "sounds"): "it is the first that sounds like a failure",
     (Reason.DISTINCT_ERROR, "sounds"): "it sounds like an error that no line before it reports",
     (Reason.ROUTINE, "asked part left"): _NO_MATCH + _NO_PART,

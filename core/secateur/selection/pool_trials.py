@@ -110,6 +110,10 @@ class PoolTrials(trials.Trials):
         if hold != trials.HOLD:
             return {WEIGHT_KEYS.get(name, name): value}
         held, settings = self.ids[int(value)], self._settings
+        if self.now.whole[int(value)]:  # the reverse
+            if held in settings.pins:
+                return {"pins": tuple(symbol for symbol in settings.pins if symbol != held)}
+            return {"excludes": (*settings.excludes, held)}
         excludes = tuple(symbol for symbol in settings.excludes if symbol != held)
         chosen: dict[str, Any] = (
             {trials.BUDGET: int(choice)} if choice.isdecimal() else {STRATEGY: choice} if choice else {}
@@ -124,7 +128,9 @@ class PoolTrials(trials.Trials):
         hold, _, choice = name.partition(" ")
         if hold == trials.HOLD:
             also = f" --{trials.BUDGET if choice.isdecimal() else 'strategy'} {choice}" if choice else ""
-            return f"--pin {shlex.quote(self.ids[int(value)])}{also}"
+            pinned = "without --pin" if self.ids[int(value)] in self._settings.pins else "--exclude"
+            flag = pinned if self.now.whole[int(value)] else "--pin"
+            return f"{flag} {shlex.quote(self.ids[int(value)])}{also}"
         key, text = WEIGHT_KEYS.get(name, name), f"{value:g}" if isinstance(value, float) else f"{value}"
         if name in SIGNALS:
             weights = self._settings.smart_pruning.priority_weights

@@ -19,7 +19,7 @@ from secateur.ledger import LeverShape, State, TurningShape, WhatIf
 from secateur.model import FloatArray, IntArray
 from secateur.progress import Progress, unreported
 from secateur.what_if import CurveShape, DropShape, NotExaminedShape, NotKnownShape, PointShape, ProofFields
-from secateur.what_if.lever_search import first_levers, held_lever, levers_of, unchanged_range
+from secateur.what_if.lever_search import find_enough, find_least, first_levers, held_lever, levers_of, unchanged_range
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials, spread
 
@@ -106,57 +106,6 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
     )
     unknown = ("enough",) * (not enough_known) + ("least",) * (not least_known)
     return Curve(shown, knee, drops, dropping, every, tried, enough, least, unknown, runs.reached)
-
-
-def find_least(runs: TrialRuns) -> tuple[int | None, bool]:
-    """Returns the least budget with an answer, and whether that is proven; None if the least budget that is tried has
-    an answer."""
-    trials = runs.trials
-    if runs.at(BUDGET, trials.low) is not None or not runs.knows(BUDGET, trials.low):
-        return None, runs.knows(BUDGET, trials.low)
-    above = int(runs.list_tried(BUDGET)[0])
-    below = max(
-        (int(budget) for budget in runs.list_tried(BUDGET, answered=False) if budget < above), default=trials.low
-    )
-    while above - below > 1:
-        middle = (above + below) // 2
-        answered = runs.at(BUDGET, middle) is not None
-        if not runs.knows(BUDGET, middle):
-            return None, False
-        above, below = (middle, below) if answered else (above, middle)
-    return above, True
-
-
-_PLENTY = 4  # everything fits this many times the budget that should be enough
-
-
-def find_enough(runs: TrialRuns, swept: Swept | None) -> tuple[int | None, bool]:
-    """Returns a budget that lets out as much as plenty of tokens do, and whether that is proven; None if no such budget
-    was found. Sets `runs.enough` to it."""
-    if swept is not None:
-        return runs.enough, True
-    plenty, most = runs.at(BUDGET, runs.enough * _PLENTY), runs.enough * _PLENTY
-    if plenty is None:  # no such budget is allowed
-        return (runs.enough, True) if runs.knows(BUDGET, most) else (None, False)
-    below, above, step = runs.enough - 1, runs.enough, 1
-
-    def fits(budget: int) -> bool | None:
-        decided = runs.at(BUDGET, budget)
-        if not runs.knows(BUDGET, budget):
-            return None
-        return decided is not None and np.array_equal(decided.state, plenty.state)
-
-    while above < most and not (enough := fits(above)):
-        if enough is None:
-            return None, False
-        below, above, step = above, above + step, 2 * step
-    while above - below > 1 and above > runs.enough:
-        middle = (above + below) // 2
-        if (enough := fits(middle)) is None:
-            return None, False
-        above, below = (middle, below) if enough else (above, middle)
-    runs.enough = above
-    return above, True
 
 
 def knee_of(budgets: IntArray, height: FloatArray) -> int | None:
@@ -345,7 +294,8 @@ def explain(
         dropped: how many of the items that do not go out whole are asked about, with `items` None; None: all.
     """
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    swept = sweep_budgets(runs)
+    swept = trials.sweep()
+    try_budgets(runs, swept)
     given, also = items is not None, list[int]()
     if items is None:
         whole, others = _nearest_to_turn(runs)
@@ -357,7 +307,7 @@ def explain(
         listed = [item for item in items if not trials.now.whole[item]]
         unlisted = int((~trials.now.whole).sum()) - len(listed)
     for item in items:
-        if held_lever(runs, item) is None and not trials.now.whole[item]:
+        if not trials.now.whole[item] and held_lever(runs, item) is None:
             first_levers(runs, item, swept)  # before the limit is reached, so that each has a lever
     ranges = {knob.name: unchanged_range(runs, knob) for knob in trials.knobs}
     levers = {item: levers_of(runs, item, swept) for item in items}
@@ -376,17 +326,13 @@ def explain_one(
 ) -> tuple[tuple[Lever, ...], TrialRuns]:
     """Proves the values that turn one item. Returns them with the runs that were made."""
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    return levers_of(runs, item, None if trials.fixed[item] else sweep_budgets(runs), alone=True), runs
+    return levers_of(runs, item, None if trials.fixed[item] else trials.sweep(), alone=True), runs
 
 
-def sweep_budgets(runs: TrialRuns) -> Swept | None:
-    """Decides at many budgets at once. If that is impossible, tries some budgets and returns None."""
-    if (swept := runs.trials.sweep()) is None:
-        for budget in runs.first_budgets:
-            runs.at(BUDGET, budget)
-        find_enough(runs, None)
-        runs.least = find_least(runs)[0] or runs.least
-    return swept
+def try_budgets(runs: TrialRuns, swept: Swept | None) -> None:
+    """Tries some budgets, unless many were decided at once."""
+    for budget in runs.first_budgets if swept is None else ():
+        runs.at(BUDGET, budget)
 
 
 def _nearest_to_turn(runs: TrialRuns) -> tuple[list[int], list[int]]:

@@ -5,13 +5,12 @@ it."""
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from msgspec.structs import replace
 
 from secateur.ledger import State
-from secateur.what_if.levers import Cost, Lever, differs, halve, improves, improving, make_lever, nearest_turn
+from secateur.what_if.levers import Cost, Lever, differs, halve, improving, make_lever, nearest_turn
 from secateur.what_if.trials import BUDGET, FAR, HOLD, NumberKnob, Swept, TrialRuns
 
 
@@ -21,36 +20,12 @@ def knob_lever(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False
         return None
     if knob.every:
         index = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
-        return (
-            _improving_value(runs, item, knob) if index < 0 else make_lever(runs, item, knob.name, knob.values[index])
-        )
+        return make_lever(runs, item, knob.name, knob.values[index]) if index >= 0 else None
     turning = partial(nearest_turn, runs, knob.name, knob.values.__getitem__, knob.place)
     sides = [turning(_outwards(knob, step), lambda decided: differs(runs, decided, item)) for step in (-1, 1)]
     if not (values := [knob.values[index] for index in sides if index is not None]):
-        return _improving_value(runs, item, knob)
+        return None
     return make_lever(runs, item, knob.name, min(values, key=lambda value: (abs(value - knob.present), value)))
-
-
-def _improving_value(runs: TrialRuns, item: int, knob: NumberKnob) -> Lever | None:
-    """Finds the value nearest to the present one at which more of an item goes out: on each side the first of those
-    that were tried to turn it, and then by halving the distance."""
-
-    def improves_at(place: int) -> bool:
-        decided = runs.at(knob.name, knob.values[place])
-        return decided is not None and improves(runs, decided, item)
-
-    nearest = []
-    for step in (-1, 1):
-        still = knob.place
-        for place in _outwards(knob, step):
-            if not runs.knows(knob.name, knob.values[place]):
-                break
-            if improves_at(place):
-                nearest.append(halve(still, place, improves_at))
-                break
-            still = place
-    best = min(nearest, key=lambda place: (abs(place - knob.place), place), default=None)
-    return make_lever(runs, item, knob.name, knob.values[best]) if best is not None else None
 
 
 class _NotTried(Exception):
@@ -99,14 +74,8 @@ _LEAST_PART = 0.05  # a lever that keeps less than 1/20 of an item is not listed
 # Of an item larger than the budget, a part that fills 1/10 of the budget is large enough to be listed.
 _LEAST_SHARE = 0.1
 
-# Tries the 32 budgets from the one with exactly the item's room on: a few tokens decide what goes out last.
-_NEAR_ITS_SIZE = 32
-
 # Stops when the spare room is at most 1/100 of the budget: a closer budget would save the user nothing.
 _NEAR_ENOUGH = 100
-
-# Tries up to 40 smaller budgets, in steps of 1/400 of the present one: cheaper ones lie just below the first.
-_FINER, _FINER_STEPS = 400, 40
 
 # The first two fields of `Cost` for a lever that keeps the whole item at up to FAR times the budget.
 _NEAR_AND_WHOLE = (False, False)
@@ -121,13 +90,8 @@ def find_levers(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool 
     """Finds what would let an item go out whole; for an item that does, what would prevent it.
 
     `alone`: the caller asks about no other item, so that fewer trials give the same result."""
-    first = first_levers(runs, item, swept)
-    yield from first
-    fewest = _fewest_dearer(first)
-    for knob in () if runs.trials.fixed[item] else runs.trials.knobs:
-        lever = knob_lever(runs, item, knob, alone)
-        if lever is not None and (lever.state in (State.KEPT, State.DROPPED) or _is_cheaper(lever, fewest)):
-            yield lever
+    yield from first_levers(runs, item, swept)
+    yield from filter(None, (knob_lever(runs, item, knob, alone) for knob in runs.trials.knobs))
 
 
 def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]:
@@ -141,30 +105,15 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
     if not runs.trials.now.whole[item]:
         held = _held_with_room(runs, item, min((lever.cost for lever in levers if not lever.cost[1]), default=None))
         levers += [held] if held is not None else []
-        if fewest := _fewest_dearer(levers):
-            budgets = [budget for budget in runs.near_budgets if budget <= runs.enough]
-            partly = _cheapest(runs, budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
-            levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
-        if fewest == math.inf:
-            held_parts = () if runs.trials.fixed[item] else runs.grid  # near budgets at which holding it keeps a part
-            least = _cheapest(
-                runs, held_parts, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)), finer=True
-            )
+        whole = [lever.others.dearer for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE]
+        if fewest := min(whole, default=math.inf):
+            partly = _cheapest(runs, runs.near_budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
+            levers += [partly] if partly is not None and partly.others.dearer < fewest else []
+        if not whole:
+            held_parts = () if runs.trials.fixed[item] else runs.steps
+            least = _cheapest(runs, held_parts, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)))
             levers += [least] if least is not None else []
-            most = max((lever.portion[0] for lever in levers if not lever.far), default=0)
-            greatest = _greatest_part(runs, item, most)
-            levers += [greatest] if greatest is not None else []
     return sorted(levers, key=lambda lever: lever.cost)
-
-
-def _fewest_dearer(levers: Sequence[Lever]) -> float:
-    return min((lever.others.dearer for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE), default=math.inf)
-
-
-def _is_cheaper(lever: Lever, fewest: float) -> bool:
-    """Tells whether a lever drops or shortens fewer items than `fewest`, and keeps at least _LEAST_PART of its own."""
-    out, of = lever.portion
-    return lever.others.dearer < fewest and (fewest == math.inf or not out or out >= _LEAST_PART * of)
 
 
 def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Lever | None) -> Lever | None:
@@ -179,15 +128,15 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
     else:
         budgets = runs.near_budgets
 
-    def lever_at(budget: int) -> Lever | None:
-        decided = runs.at(BUDGET, budget)
-        turns = decided is not None and differs(runs, decided, item)
-        return make_lever(runs, item, BUDGET, budget) if turns else None
-
-    best = _cheapest(runs, budgets, lever_at)
+    best = _cheapest(runs, budgets, lambda budget: _keeping(runs, item, BUDGET, budget))
     if best is None or best.others.dearer >= nearest.others.dearer:
         return None
     return replace(best, again=_again(runs, item, int(best.value), swept))
+
+
+def _keeping(runs: TrialRuns, item: int, name: str, value: int) -> Lever | None:
+    lever = improving(runs, item, name, value)
+    return lever if lever is not None and lever.state is State.KEPT else None
 
 
 def _partly(runs: TrialRuns, item: int, tried: tuple[str, int]) -> Lever | None:
@@ -195,52 +144,14 @@ def _partly(runs: TrialRuns, item: int, tried: tuple[str, int]) -> Lever | None:
     lever = improving(runs, item, *tried)
     if lever is None or lever.state is State.KEPT:  # other functions find what keeps the whole
         return None
-    least = runs.trials.portion(item, runs.trials.now)[0] + _least_part(runs, item)
-    return lever if lever.portion[0] >= least else None
+    out, size = runs.trials.portion(item, runs.trials.now)
+    least = min(_LEAST_PART * size, _LEAST_SHARE * runs.trials.budget)
+    return lever if lever.portion[0] >= out + least else None
 
 
-def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
-    """Finds the lever that keeps the greatest part of an item without dropping or shortening others, at the smallest
-    such budget. None if it keeps hardly more than the `out` tokens that other levers keep."""
-    least = out + _least_part(runs, item)
-
-    def greatest(at: Callable[[int], tuple[str, int]], budgets: Sequence[int]) -> Lever | None:
-        def lever_at(budget: int) -> Lever | None:
-            lever = improving(runs, item, *at(budget))
-            return None if lever is None or lever.state is State.KEPT or lever.others.dearer else lever
-
-        best = next((lever for lever in map(lever_at, reversed(budgets)) if lever is not None), None)
-        if best is None or best.portion[0] < least:
-            return None
-        below, turn = runs.trials.budget, runs.trials.budget + best.room
-
-        def keeps_as_much(budget: int) -> bool:
-            lever = lever_at(budget)
-            return lever is not None and lever.portion[0] >= best.portion[0]
-
-        for budget in (budget for budget in reversed(budgets) if budget < turn):
-            if not keeps_as_much(budget):
-                below = budget
-                break
-            turn = budget
-        return lever_at(halve(below, turn, keeps_as_much))
-
-    parts = [greatest(lambda budget: (BUDGET, budget), runs.near_budgets)]
-    if not runs.trials.fixed[item]:
-        parts.append(greatest(lambda budget: (f"{HOLD} {budget}", item), runs.grid))
-    found = (lever for lever in parts if lever is not None)
-    return max(found, key=lambda lever: (lever.portion[0], -max(lever.tokens, lever.room)), default=None)
-
-
-def _least_part(runs: TrialRuns, item: int) -> float:
-    return min(_LEAST_PART * runs.trials.portion(item, runs.trials.now)[1], _LEAST_SHARE * runs.trials.budget)
-
-
-def _cheapest(
-    runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None], *, finer: bool = False
-) -> Lever | None:
-    """Returns the cheapest lever at ascending `budgets` above the present one, moved down to the smallest budget that
-    costs no more items. `finer`: also tries _FINER_STEPS small steps below it before it halves the distance."""
+def _cheapest(runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None]) -> Lever | None:
+    """Returns the cheapest lever at ascending `budgets` above the present one, moved down by halving the distance to a
+    budget that costs no more items."""
     present = runs.trials.budget
     below = before = present
     best = None
@@ -258,11 +169,6 @@ def _cheapest(
         lever = lever_at(budget)
         return lever is not None and lever.cost[:3] <= costs
 
-    steps = [*range(below, present, -max(1, present // _FINER))][: _FINER_STEPS if finer else 0]
-    for lower, budget in pairwise(reversed(steps)):
-        if costs_as_much(budget):
-            below, turn = lower, budget
-            break
     return lever_at(halve(below, turn, costs_as_much))
 
 
@@ -274,29 +180,21 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
         return None
     far = best is None or best[0]
     present, (out, size) = trials.budget, trials.portion(item, trials.now)
-    sizes = {trials.needed(item) - out, size - out, size, size * 5 // 4} | _room_for_others(runs, item)
+    exact = max(1, trials.needed(item) - out, size - out)
+    sizes = {exact, exact + present // _NEAR_ENOUGH, size, size * 5 // 4} | _room_for_others(runs, item)
     most = max((FAR - 1) * present, size * 5 // 4) if far else (FAR - 1) * present
 
     def lever_at(budget: int) -> Lever | None:
-        lever = improving(runs, item, f"{HOLD} {budget}", item)
-        return lever if lever is not None and lever.state is State.KEPT else None
+        return _keeping(runs, item, f"{HOLD} {budget}", item)
 
-    rooms = sorted(room for room in {*sizes, *runs.few_rooms} if 0 < room <= most)
+    rooms = sorted(room for room in {*sizes, *(budget - present for budget in runs.steps)} if 0 < room <= most)
     if (cheapest := _cheapest(runs, [present + room for room in rooms], lever_at)) is None:
         return None
-    added = {*np.flatnonzero(trials.added).tolist()}  # summaries, which are written anew in any case
-    lossy = not added.issuperset((*cheapest.others.loses, *cheapest.others.shortens))
-    exact = max(1, trials.needed(item) - out, size - out)
-    if lossy or cheapest.room > exact + present // _NEAR_ENOUGH:
-        if (swept := trials.sweep_held(item, most)) is not None:
-            whole = np.flatnonzero(swept.whole(item))
-            budgets = swept.every[whole[[np.argmin(swept.dearer[whole])]]].tolist() if whole.size else []
-        else:
-            near = {present + exact + more for more in range(_NEAR_ITS_SIZE)} if exact < most else set[int]()
-            most_tried = present + (most if lossy else cheapest.room)
-            budgets = sorted({*(budget for budget in (*near, *runs.grid) if budget < most_tried), most_tried})
-        found = _cheapest(runs, budgets, lever_at, finer=True)
-        cheapest = min(cheapest, found or cheapest, key=lambda lever: lever.cost)
+    dear = cheapest.others.dearer or cheapest.room > exact + present // _NEAR_ENOUGH
+    swept = trials.sweep_held(item, most) if dear else None
+    if swept is not None and (whole := np.flatnonzero(swept.whole(item))).size:
+        fewest = [int(swept.every[whole[np.argmin(swept.dearer[whole])]])]
+        cheapest = min(cheapest, _cheapest(runs, fewest, lever_at) or cheapest, key=lambda lever: lever.cost)
     return cheapest if best is None or cheapest.cost < best else None
 
 
@@ -310,7 +208,7 @@ def _room_for_others(runs: TrialRuns, item: int) -> set[int]:
 
 
 def held_lever(runs: TrialRuns, item: int) -> Lever | None:
-    """Holds an item that does not go out whole. If it is too large, tries the other choices, which may shorten it."""
+    """Holds an item, or takes out one that goes out whole; where that changes nothing, together with another choice."""
     names = (HOLD, *(f"{HOLD} {choice}" for _, choice in runs.trials.choices))
     tried = (improving(runs, item, name, item) for name in names)
     return next((lever for lever in tried if lever is not None), None)
@@ -332,30 +230,68 @@ def budget_lever(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | Non
         if (decided := runs.at(BUDGET, nearest)) is not None and differs(runs, decided, item):
             return make_lever(runs, item, BUDGET, nearest, again=_again(runs, item, nearest, swept) if up else 0)
         still = max(still, swept.high) if up else min(still, swept.low)
-    end = runs.enough if up else runs.least
-    if (end > still) is not up:
-        return None
-    low, high = sorted((still, end))
-    tried = sorted({end, *(budget for budget in runs.first_budgets if low < budget < high)}, reverse=not up)
-    turn = nearest_turn(runs, BUDGET, int, still, tried, lambda decided: differs(runs, decided, item))
+    tried = [budget for budget in runs.first_budgets if (budget > still if up else budget < still)]
+    turns = partial(nearest_turn, runs, BUDGET, int, still, changes=lambda decided: differs(runs, decided, item))
+    if (turn := turns(tried if up else reversed(tried))) is None and swept is None:
+        end = find_enough(runs, None)[0] if up else find_least(runs)[0]
+        within = sorted({end or still, *(budget for budget in tried if up or budget > (end or still))}, reverse=not up)
+        turn = turns(within)
     if turn is None:
         return None
     return make_lever(runs, item, BUDGET, turn, again=_again(runs, item, turn, None) if up else 0)
+
+
+def find_least(runs: TrialRuns) -> tuple[int | None, bool]:
+    """Returns the least budget with an answer, and whether that is proven; None if the least budget that is tried has
+    an answer."""
+    low = runs.trials.low
+    if runs.at(BUDGET, low) is not None or not runs.knows(BUDGET, low):
+        return None, runs.knows(BUDGET, low)
+    above = int(runs.list_tried(BUDGET)[0])
+    below = max(budget for budget in (low, *runs.list_tried(BUDGET, answered=False)) if budget < above)
+    least = halve(int(below), above, lambda budget: runs.at(BUDGET, budget) is not None)
+    return (least, True) if runs.knows(BUDGET, least - 1) else (None, False)
+
+
+_PLENTY = 4  # everything fits this many times the budget that should be enough
+
+
+def find_enough(runs: TrialRuns, swept: Swept | None) -> tuple[int | None, bool]:
+    """Returns a budget that lets out as much as plenty of tokens do, and whether that is proven; None if no such budget
+    was found. Sets `runs.enough` to it."""
+    if swept is not None:
+        return runs.enough, True
+    most = runs.enough * _PLENTY
+    if (plenty := runs.at(BUDGET, most)) is None:  # no such budget is allowed
+        return (runs.enough, True) if runs.knows(BUDGET, most) else (None, False)
+
+    def fits(budget: int) -> bool:
+        decided = runs.at(BUDGET, budget)
+        return decided is not None and np.array_equal(decided.state, plenty.state)
+
+    below = above = runs.enough
+    step = 1
+    while above < most and not fits(above):
+        below, above, step = above, min(most, above + step), 2 * step
+    above = halve(below, above, fits)
+    if not runs.knows(BUDGET, above) or (above > runs.enough and not runs.knows(BUDGET, above - 1)):
+        return None, False
+    runs.enough = above
+    return above, True
 
 
 def _again(runs: TrialRuns, item: int, turn: int, swept: Swept | None) -> int:
     """Finds a budget above `turn` at which an item that goes out whole at `turn` no longer does; 0: none was tried."""
     if swept is not None:
         return next(iter(swept.every[~swept.whole(item) & (swept.every > turn)].tolist()), 0)
+
+    def cuts(budget: int) -> bool:
+        return (decided := runs.at(BUDGET, budget)) is not None and not decided.whole[item]
+
     whole = turn
-    for budget in runs.first_budgets:
-        if budget <= turn:
-            continue
-        if (decided := runs.at(BUDGET, budget)) is not None and not decided.whole[item]:
-            while budget - whole > 1 and (decided := runs.at(BUDGET, (budget + whole) // 2)) is not None:
-                middle = (budget + whole) // 2
-                whole, budget = (middle, budget) if decided.whole[item] else (whole, middle)
-            return budget
+    for budget in (budget for budget in runs.near_budgets if budget > turn):
+        if cuts(budget):
+            return halve(whole, budget, cuts)
         whole = budget
     return 0
 

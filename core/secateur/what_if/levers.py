@@ -60,14 +60,11 @@ def make_lever(runs: TrialRuns, item: int, name: str, value: float | str, again:
 
 
 def improving(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever | None:
-    """Returns a lever if more of the item goes out with it."""
-    decided = runs.at(name, value)
-    return make_lever(runs, item, name, value) if decided is not None and improves(runs, decided, item) else None
-
-
-def improves(runs: TrialRuns, decided: Tried, item: int) -> bool:
-    """Tells whether more of an item goes out, which does not go out whole now."""
-    return bool(decided.more_than(runs.trials.now)[item] > 0)
+    """Returns a lever if more of the item goes out with it; of one that goes out whole, less."""
+    decided, now = runs.at(name, value), runs.trials.now
+    if decided is None or decided.more_than(now)[item] * (-1 if now.whole[item] else 1) <= 0:
+        return None
+    return make_lever(runs, item, name, value)
 
 
 def differs(runs: TrialRuns, decided: Tried, item: int) -> bool:

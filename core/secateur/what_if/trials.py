@@ -21,7 +21,8 @@ from secateur.progress import Progress, unreported
 BUDGET = "budget"  # the name that stands for the budget
 
 # The name that stands for holding an item, whose position is the value: pinning it, where pins are what holds. With a
-# choice or a budget behind it, "hold extract" or "hold 3731", it stands for both.
+# choice or a budget behind it, "hold extract" or "hold 3731", it stands for both. Of an item that goes out whole it
+# stands for the reverse: no longer pinning it, else excluding it.
 HOLD = "hold"
 
 # Reasons that neither a budget nor a number setting changes, so that nothing needs to be tried for such an item.
@@ -35,14 +36,10 @@ FIXED = frozenset(
     }
 )
 
-_SPREAD = 16  # budgets at equal distances that are tried first if budgets are tried one by one
-_BELOW = (0.75, 0.9, 0.95)  # shares of the present budget that are tried then, too
-
-# Budgets above the present one, up to FAR times it, that are tried then, too; at most a quarter of `Trials.most`.
-_NEAR = 100
-
-# Percents of the present budget that are tried first as room beside it for an item that is held.
-_FEW_ROOMS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)
+# Budgets that are tried first if budgets are tried one by one, beside those that `guesses` suggests: so many at equal
+# distances, some below the present one, and percents of it that are added, up to FAR times it.
+_SPREAD, _BELOW, _ABOVE = 10, (75, 90, 95), (2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)
+_GUESSES = 16  # the most guesses that are tried, the nearest ones
 
 FAR = 2  # a budget of more than this many times the present one is the last of several levers
 SECONDS = 60.0  # the most seconds for all proofs of one decision
@@ -243,13 +240,12 @@ class TrialRuns:
 
     Attributes:
         enough: a budget that everything fits; greater than that of the trials where that was found too small.
-        least: the least budget with an answer, as far as it is known.
         reached: the limit that kept a value from being tried, in words: "60 s", "40 decisions"; "" for none.
     """
 
     def __init__(self, trials: Trials, progress: Progress = unreported, limit: TimeLimit | None = None) -> None:
         self.trials = trials
-        self.enough, self.least = trials.enough, trials.low
+        self.enough = trials.enough
         self.reached = ""
         self._progress = progress
         self._limit, self._end = limit, math.inf
@@ -263,30 +259,25 @@ class TrialRuns:
         self._held = 0  # runs that held an item, which the limit does not count: each is asked for once
 
     @cached_property
-    def grid(self) -> Sequence[int]:
-        """Budgets at equal distances above the present one up to FAR times it, ascending."""
-        present, steps = self.trials.budget, max(1, min(_NEAR, self.trials.most // 4))
-        return sorted({present + (FAR - 1) * present * step // steps for step in range(1, steps + 1)} - {present})
+    def steps(self) -> Sequence[int]:
+        """A few budgets above the present one up to FAR times it, ascending; a pin with room is tried there, too."""
+        present = self.trials.budget
+        return sorted({present + present * percent // 100 for percent in _ABOVE} - {present})
 
     @cached_property
     def first_budgets(self) -> Sequence[int]:
         """The budgets that are tried first if they are tried one by one, ascending. The nearest budget that turns an
         item is looked for between these, so that it does not depend on what else was asked."""
-        trials, near = self.trials, {round(self.trials.budget * times) for times in _BELOW}
-        spread_out = spread(trials.low, trials.end, _SPREAD)
-        within = (budget for budget in (*near, *self.grid) if trials.low <= budget <= trials.enough)
-        return sorted({*trials.guesses(), *spread_out, *within, trials.enough})
+        trials, below = self.trials, [self.trials.budget * percent // 100 for percent in _BELOW]
+        guesses = sorted(trials.guesses(), key=lambda budget: (abs(budget - trials.budget), budget))[:_GUESSES]
+        within = (budget for budget in (*below, *self.steps) if trials.low <= budget <= trials.enough)
+        return sorted({*guesses, *spread(trials.low, trials.end, _SPREAD), *within, trials.enough})
 
-    @cached_property
+    @property
     def near_budgets(self) -> Sequence[int]:
         """The `first_budgets` above the present one, up to FAR times it."""
         present = self.trials.budget
         return [budget for budget in self.first_budgets if present < budget <= FAR * present]
-
-    @property
-    def few_rooms(self) -> Sequence[int]:
-        """The tokens by which a few near budgets are larger than the present one."""
-        return [self.trials.budget * percent // 100 for percent in _FEW_ROOMS]
 
     @property
     def number(self) -> int:

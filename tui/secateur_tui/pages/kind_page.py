@@ -57,7 +57,7 @@ class Scene:
     keys: Keymap
     proven_of: ShownAnswer[Any] | None = None  # the answer that the following is proven of
     hints: Sequence[ProvenHint] = ()  # what would change the decision on the item at the cursor
-    chosen_hint: int = 0  # the one that a key applies
+    chosen_hint: int = 0  # the one that a key applies; -1: none before the user marks one, since the item stays
     nothing: str = ""  # why nothing would, where that is known
     trials: Trials | None = None  # what these were proven with
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each number that changes nothing

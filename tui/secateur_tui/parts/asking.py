@@ -191,7 +191,8 @@ class FirstAnswers(ScreenPart):
     _asked = _suggested = False
 
     @property
-    def _engine(self) -> Engine | None:
+    def engine(self) -> Engine | None:
+        """The engine of a search; None of another kind."""
         page = self.kind_page
         return page.engine if isinstance(page, SearchPage) and isinstance(page.engine, Engine) else None
 
@@ -204,7 +205,7 @@ class FirstAnswers(ScreenPart):
         return RECOMMENDED if found and found.others and self._of == (state.question, state.settings) else ""
 
     def painted(self) -> None:
-        state, engine = self.state, self._engine
+        state, engine = self.state, self.engine
         if self._asked or engine is None or state.partial or state.outcome is None:
             return
         if state.settings.profile != Settings().profile:
@@ -240,7 +241,7 @@ class FirstAnswers(ScreenPart):
         return "" if self.bench.scene.examples else "no question is suggested"
 
     def job_ended(self, group: str) -> None:
-        state, engine = self.state, self._engine
+        state, engine = self.state, self.engine
         if self._suggested or group == _SUGGESTING or state.asks or self.jobs.at_work:
             return
         if engine is not None and self.kind_page.prepared:

@@ -6,17 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, partialmethod
 from itertools import islice
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
+from secateur.engine import Engine
+from secateur.kinds.search.missing import Missing, explain_missing
 from secateur.ledger import State
+from secateur.settings import Settings
 from secateur.terminal import cell_width, clip, clip_left, visible
 
 from secateur_tui.jobs import Derived
+from secateur_tui.parts.asking import Asking, FirstAnswers
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
 from secateur_tui.state import list_view
-from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.answer import SearchAnswer, ShownAnswer
 from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
 from secateur_tui.styled_text import Line, Span, line, width
 from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers
@@ -56,7 +61,14 @@ def _draw_choice(text: str, on: bool, _: int) -> Line:
     return line(" ", Span("✓ " if on else "  ", "accent"), Span(visible(text), "bold" if on else ""))
 
 
+def _draw_text(head: str, text: str, beside: str, cells: int) -> Line:
+    shown = clip(visible(text), max(1, cells - len(head)))
+    return line(Span(head, "faint"), shown, Span(f"  {visible(beside)}" if beside else "", "faint"))
+
+
 _TEXTS, _PAUSE = "texts", "texts-pause"
+MOST_ABSENT = 20  # hits that are no candidates which are listed
+_REASON_CELLS = 60  # the width of the reason why a symbol is no candidate: it has room on a screen of 80 columns
 
 LEAST_TEXT = 3  # letters from which texts are searched: nearly every text holds a shorter word
 TEXTS_AT_ONCE = 50  # texts that are searched before the search text is compared with what is typed now
@@ -84,6 +96,7 @@ class ItemFinding(ScreenPart):
                 self._seek_texts(self._chooser.sought)
 
         self._haystack = Derived[Haystack](self.jobs, "haystack", ask_again, between=True)
+        self._absent = Derived[Haystack](self.jobs, "absent", ask_again, between=True)
         self._chooser = Chooser("Find", self._hits)
 
     def no_next_changed(self) -> str:
@@ -123,6 +136,8 @@ class ItemFinding(ScreenPart):
         self._chooser = Chooser("Find", self._hits, "letters of a name, words of a path or a text", self._seek_texts)
         self.app.push_screen(self._chooser, self._go)
         self._haystack.at(answer.ids, lambda: Haystack(answer.ids, answer.sought_names()))
+        if (engine := self.bench.part(FirstAnswers).engine) is not None and not self.state.partial:
+            self._absent.at(answer.ids, partial(_list_absent, engine, answer.ids))
 
     def _hits(self, sought: str) -> Offers:
         columns, haystack = self.state.columns, self._haystack.made
@@ -134,12 +149,44 @@ class ItemFinding(ScreenPart):
             return Offers(caption="one moment")
         matches = haystack.find(sought, columns.place)
         more = f", the best {len(matches.hits):,} are here" if matches.count > len(matches.hits) else ""
-        return Offers([_offer(columns, hit) for hit in matches.hits], f"{matches.count:,} found{more}")
+        lines = [_offer(columns, hit) for hit in matches.hits]
+        if (absent := self._absent.made) is not None and self._absent.key is columns.ids:
+            others = absent.find(sought, np.arange(len(absent)), MOST_ABSENT)
+            names = [absent.ids[hit.item] for hit in others.hits]
+            lines += [ChoiceLine(name, partial(_draw_text, " × ", name, "no candidate")) for name in names]
+            more += f", {others.count:,} that are no candidates" if names else ""
+        return Offers(lines, f"{matches.count:,} found{more}")
 
-    def _go(self, item: int | None) -> None:
+    def _explain_absent(self, symbol: str) -> None:
+        state, engine, answer = self.state, self.bench.part(FirstAnswers).engine, self.state.answer
+        if engine is None or not isinstance(answer, SearchAnswer):
+            return
+        make = partial(explain_missing, engine, answer.selection, state.settings, symbol)
+        self.jobs.work_out("explain absent", make, self._show_absent, lambda error: self.app.say(error.message))
+
+    def _show_absent(self, missing: Missing) -> None:
+        pins = self.state.settings.pins
+
+        def apply(change: tuple[str, Settings]) -> None:
+            query, settings = change
+            self.bench.change(settings)
+            if settings.pins != pins:
+                self.bench.read_again()  # deciding alone finds no further candidate
+            self.bench.part(Asking).type({self.kind_page.fields[0].name: query})
+
+        shape = missing.shape
+        offers = [ChoiceLine(None, partial(_draw_text, " ", text, "")) for text in wrap(shape.because, _REASON_CELLS)]
+        for lever, change in zip(shape.levers, missing.changes, strict=True):
+            offers.append(ChoiceLine(change, partial(_draw_text, " › ", lever.typed, lever.words)))
+        title = f"Why is {clip(visible(shape.id.rpartition('::')[2]), _REASON_CELLS - 20)} not here?"
+        self.bench.ask(Chooser(title, lambda _: Offers(offers, "each was searched again ✓"), fitted=True), apply)
+
+    def _go(self, item: int | str | None) -> None:
         self.jobs.stop(_PAUSE)
         self.jobs.cancel(_TEXTS)
-        if item is None:
+        if isinstance(item, str):
+            self._explain_absent(item)
+        if not isinstance(item, int):
             return
         before = self.state.choice.filters
         self.bench.move_cursor(item)
@@ -159,7 +206,7 @@ class ItemFinding(ScreenPart):
         """Adds matches in texts, a few texts at a time; the next key cancels the search."""
         if (columns := self.state.columns) is None:
             return
-        listed = {offer.value for offer in self._hits(sought).lines}
+        listed = {offer.value for offer in self._hits(sought).lines if isinstance(offer.value, int)}
         looking = search_texts(columns, sought, partial(self.kind_page.source_text, columns))
         seen, hits, until = 0, 0, time.monotonic() + MOST_SECONDS
         while hits < MOST_TEXT_HITS and time.monotonic() < until:
@@ -213,6 +260,13 @@ class ItemFinding(ScreenPart):
     def _choose(self, choice: list_view.ListChoice) -> None:
         self.bench.choose(choice)
         self.bench.go_home()
+
+
+def _list_absent(engine: Engine, ids: Sequence[str]) -> Haystack:
+    """Lists the named symbols of the index that are no candidates."""
+    snapshot, known = engine.code()[0], {*ids}
+    rows = [row for row, name in enumerate(snapshot.qualnames) if name and snapshot.symbol_id(row) not in known]
+    return Haystack([*map(snapshot.symbol_id, rows)], [snapshot.qualnames[row] for row in rows])
 
 
 def _offer(columns: ShownAnswer[Any], hit: Hit) -> ChoiceLine:

@@ -47,7 +47,14 @@ class Proofs(ScreenPart):
         return self._scene.nothing or "nothing is proven yet"
 
     def no_hint(self) -> str:
+        if self._stays and (not self._scene.hints or self._scene.chosen_hint < 0):
+            return self.no_next_hint() or f"this one stays; {self.key('next-hint')} marks what would take it out"
         return "" if self._under_way and not self._scene.nothing else self.no_next_hint()
+
+    @property
+    def _stays(self) -> bool:
+        answer, cursor = self.state.answer, self.state.cursor
+        return answer is not None and self.state.listed and answer.state_of(cursor) is State.KEPT
 
     @property
     def _under_way(self) -> bool:
@@ -82,7 +89,7 @@ class Proofs(ScreenPart):
                 self.bench.paint_list()
         if another or self._item != item:
             self._item = item
-            scene.hints, scene.chosen_hint, scene.nothing, scene.not_known = [], 0, "", ""
+            scene.hints, scene.chosen_hint, scene.nothing, scene.not_known = [], -self._stays, "", ""
             self._awaits_hint = self._awaits_hint and state.entry == self._awaited_for
             fixed = answer.reason_of(state.cursor) in FIXED and answer.state_of(state.cursor) is State.KEPT
             scene.nothing = NOTHING_FIXED if fixed else ""  # others may be pinned
@@ -157,10 +164,11 @@ class Proofs(ScreenPart):
         elif isinstance(proof, Nothing):
             scene.nothing = proof.why
         elif proof not in scene.hints:
-            # It is inserted by its cost; the marked one stays marked, unless it is the cheapest or no longer listed.
-            marked = scene.hints[scene.chosen_hint] if scene.chosen_hint else None
+            # It is inserted by its cost; one that the user marked stays marked, unless it is no longer listed.
+            first = 0 if proof.gains else -1
+            marked = scene.hints[scene.chosen_hint] if scene.chosen_hint > first else None
             scene.hints = list_hints([*scene.hints, proof])
-            scene.chosen_hint = scene.hints.index(marked) if marked in scene.hints else 0
+            scene.chosen_hint = scene.hints.index(marked) if marked in scene.hints else first
         if isinstance(proof, Range | NotKnown):
             bench.paint_knobs()
         else:

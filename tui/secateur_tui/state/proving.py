@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from secateur.ledger import State
 from secateur.progress import Progress, unreported
 from secateur.render.proofs import fixed_words, nothing_words
-from secateur.what_if.explanation import Curve, curve_of, sweep_budgets
+from secateur.what_if.explanation import Curve, curve_of, try_budgets
 from secateur.what_if.lever_search import find_levers, nearest_change, unchanged_range
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials, Tried
@@ -98,24 +98,21 @@ class Proving:
     limit: TimeLimit | None = None
     runs: TrialRuns = field(init=False)
     swept: Swept | None = None
-    _begun: bool = False
     _ranges: dict[str, Range] = field(default_factory=dict)
     _hints: dict[int, list[ProvenHint]] = field(default_factory=dict)
     _curve: ProvenCurve | None = None
     _crossed: Crossed | None = None
 
     def __post_init__(self) -> None:
-        self.runs = TrialRuns(self.trials, lambda *report: self.stop(*report))
+        self.runs, self.swept = TrialRuns(self.trials, lambda *report: self.stop(*report)), self.trials.sweep()
 
     def proofs(self, item: int | None, *, curve: bool) -> Iterator[Proof]:
         """Yields the hints of an item, the nearest budgets that change anything, the curve if it is wanted, then the
         ranges. The caller stops when the answer or the item changes; the proofs found until then are kept."""
         self.runs.allow(self.limit)
-        if not self._begun:
-            self.swept = sweep_budgets(self.runs)
-            self._begun = not self.runs.reached
         if item is not None and item < len(self.trials.ids):
             yield from self._hints_for(item)
+        try_budgets(self.runs, self.swept)
         if self._crossed is None:
             steps = [nearest_change(self.runs, self.swept, up=up) for up in (True, False)]
             crossed = Crossed(tuple(step for step in steps if step is not None))

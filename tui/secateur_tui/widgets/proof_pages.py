@@ -139,7 +139,7 @@ def draw_hints(
     """Draws the hints that are proven so far.
 
     Args:
-        chosen: the hint that is marked.
+        chosen: the hint that is marked; -1 for none.
         nothing: why there is none.
         keys: that apply it and that mark the next, as printed; "" for none.
         proving: whether further ones may come.
@@ -153,24 +153,22 @@ def draw_hints(
             lines += _draw_changes(hint, trials, cells)
     if keys[0]:
         more = f", {keys[1]} marks the next" if keys[1] and len(hints) > 1 else ""
-        lines.append(line(Span(f"  {keys[0]} applies ›{more}", "faint")))
+        words = f"{keys[0]} applies ›{more}" if chosen >= 0 else f"{keys[1]} marks one that {keys[0]} then applies"
+        lines.append(line(Span(f"  {words}", "faint")))
     return lines
 
 
 def _draw_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob], mark: str, cells: int) -> list[Line]:
     """Draws a hint: "at budget 4,110: kept whole", "with strategy extract: in part (40 of 190 tokens)". Words that are
     too long are wrapped, so that no number is cut."""
-    lever, (out, of), turn = hint.lever, hint.lever.portion, "in part"
-    if not hint.gains:
-        turn = "no longer whole"
-    elif lever.state is State.KEPT:
-        turn = "kept whole"
-    elif lever.grows:
-        turn = "more of it, not all"
-    elif lever.state is State.SUMMARISED:
-        turn = "in a summary"
+    lever, (out, of) = hint.lever, hint.lever.portion
+    turns = {State.KEPT: "kept whole", State.DROPPED: "dropped", State.SUMMARISED: "in a summary"}
+    turn = "more of it, not all" if lever.grows else turns.get(lever.state, "in part")
     words = f"{_describe_lever(lever, trials, knobs)}: {turn}"
-    words += f" ({out:,} of {count_noun(of, 'token')})" if hint.gains and 0 < out < of else ""
+    words += f" ({out:,} of {count_noun(of, 'token')})" if 0 < out < of else ""
+    sides = ("loses", lever.others.loses), ("shortens", lever.others.shortens)
+    if not mark.strip():  # below a marked hint its changes are listed
+        words += "".join(f", {verb} {len(items):,}" for verb, items in sides if items)
     proven = f"{words} (re-run ✓)"
     fitting = proven if cell_width(mark + proven) <= cells else f"{words} ✓"
     first, *others = wrap_words(fitting, cells, "success", indent=" " * len(mark))
@@ -180,7 +178,11 @@ def _draw_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob], mark: st
 def _describe_lever(lever: Lever, trials: Trials, knobs: Sequence[Knob]) -> str:
     hold, _, choice = lever.name.partition(" ")
     if hold == HOLD:
-        held = "pinned" if "pins" in trials.changes(lever.name, lever.value) else "taken in"
+        changed = trials.changes(lever.name, lever.value)
+        if trials.now.whole[int(lever.value)]:
+            held = "no longer pinned" if "pins" in changed else "excluded"
+        else:
+            held = "pinned" if "pins" in changed else "taken in"
         if choice.isdecimal():
             return f"{held}, at {trials.budget_label} {int(choice):,}"
         return f"{held}, with strategy {choice}" if choice else held

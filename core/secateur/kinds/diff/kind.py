@@ -18,7 +18,7 @@ from secateur.kinds.diff.chunk_text import SKILL_FILE, Injection, distrust_notic
 from secateur.kinds.diff.chunks import ChunkOutput, Chunks, page_of, render_chunks
 from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.measured_diff import Compared, MeasuredDiff, measure_diff
-from secateur.kinds.diff.plan import LEFT_OUT, Plan, ledger_of, plan_chunks, tokens_of
+from secateur.kinds.diff.plan import LEFT_OUT, WHOLE, Plan, ledger_of, plan_chunks, tokens_of
 from secateur.kinds.diff.repository import (
     FLAGS,
     INPUTS,
@@ -224,7 +224,18 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         covered, change = coverage[index], coverage[index].file.change
         chunks = ", ".join(map(str, covered.chunks)) or "none"
         facts = ("chunks", chunks), ("changed", f"+{change.added:,} -{change.removed:,} lines")
-        return structs.replace(description, facts=facts, line=partial(_line_of, cache(partial(line_numbers, change))))
+        because = description.because
+        if covered.state == WHOLE:
+            pieces = outcome.payload.plan.chunks[covered.chunks[0] - 1]
+            largest = max(pieces, key=lambda piece: piece.cost)
+            most = "it" if largest.file is covered.file else largest.file.change.path
+            tokens = sum(piece.cost + piece.filled for piece in pieces)
+            because += (
+                f" chunk {covered.chunks[0]:,}, of which {most} takes most, {largest.cost:,} of {tokens:,} tokens"
+            )
+        return structs.replace(
+            description, because=because, facts=facts, line=partial(_line_of, cache(partial(line_numbers, change)))
+        )
 
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[Planned] | None = None

@@ -172,6 +172,8 @@ def make_ledger(
         size = counter.count(then)
         figures: dict[str, Figure] = {CHARS_BEFORE: len(then), CHARS_AFTER: len(then if now is None else now)}
         if now is None:
+            cut = {sections.DIGEST, *(field.path[0] for field in sections.extensions_of(original))}
+            figures |= {"uncut": 1} if reason is Reason.FITS and path[0] not in cut else {}
             return Entry(name, state, reason, size, size, figures)
         figures["steps"] = _describe_steps(original, path, cut_record.reasons.get(path, ()))
         figures["left"] = describe_remains(sections.value_at(original, path), sections.value_at(trimmed, path), start)

@@ -40,6 +40,7 @@ from secateur.sources.committed import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
+    from secateur.kinds.search.missing import Missing
     from secateur.retrieval.results import Results
     from secateur.what_if.trials import Trials
 from typing import TYPE_CHECKING
@@ -402,6 +403,11 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         from secateur.selection.pool_trials import PoolTrials
 
         return PoolTrials(material.pool, settings, outcome.payload.selection, material.engine.pack_tokens)
+
+    def missing(self, outcome: Outcome[SearchDecision], name: str) -> Missing:
+        from secateur.kinds.search.missing import explain_missing
+
+        return explain_missing(outcome.payload.engine, outcome.payload.selection, outcome.settings, name)
 
     # --- describing entries -------------------------------------------------------------------------------------------
 
