@@ -16,11 +16,18 @@ from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.decision_report import draw_report, form_of, report_of
 from secateur.kinds.run import location_of
 from secateur.output_files import write_output
-from secateur.profile_files import ConfigFile, adopt_profile, own_file, profile_of, repository_file, write_profile
+from secateur.profile_files import (
+    ConfigFile,
+    adopt_profile,
+    base_of,
+    own_file,
+    profile_of,
+    repository_file,
+    write_profile,
+)
 from secateur.redaction import not_scanned
 from secateur.render.page import count_noun
 from secateur.settings import PROFILES, with_profile, with_values
-from secateur.settings.keys import nest_tables
 from secateur.terminal import visible
 from secateur_lab.scenarios.location import propose_name
 
@@ -107,7 +114,8 @@ class Keeping(ScreenPart):
                 return wrap_words(visible(error.message), cells, "error")
             values, refused = profile_of(settings, file.scope)
             where = f"[profiles.{visible(name)}] in {visible(str(file.path))}"
-            words = wrap_words(f"{where}: {count_noun(len(values), 'setting')}.", cells)
+            what = f"{count_noun(len(values), 'setting')} beside those of {base_of(settings)}"
+            words = wrap_words(f"{where}: {what}.", cells)
             if name in settings.profiles:
                 words += wrap_words("There is such a profile: it is replaced.", cells, "accent")
             for key, why in refused.items():
@@ -128,7 +136,7 @@ class Keeping(ScreenPart):
         except SecateurError as error:
             self._ask_profile(choice, name, describe_error(error))  # what was typed stays
             return
-        state.know_profiles({**state.settings.profiles, name: nest_tables(written.values)})
+        state.know_profiles({**state.settings.profiles, name: written.table})
         state.saved = settings = with_profile(state.settings, name)
         self.bench.change(settings, file)
         self.app.say(f"saved: [profiles.{name}] in {written.path}")
