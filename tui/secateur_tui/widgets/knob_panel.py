@@ -71,7 +71,7 @@ _LABEL, _LONG_LABEL = 10, 18
 _ROOMY = 60  # cells from which a knob has its whole name
 
 _VALUE = 7
-_RANGE = 9
+_RANGE = 11
 _SHORTEST_TRACK = 6
 
 # For each signal, the range of weights in which the selection is proven to stay the same.
@@ -85,7 +85,7 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     texture = SIGNALS[knob.signal].texture if knob.signal else " "
     head = line(" ", Span(texture, knob.signal), f" {fit_text(knob.label, _LABEL if cells < _ROOMY else _LONG_LABEL)} ")
     ends = ranges.get(knob.signal or knob.key)
-    unchanged = "–".join(_figure(end) for end in ends) if ends is not None else ""
+    unchanged = _draw_range(*ends) if ends is not None else ""
     if not isinstance(value, float):
         shown = f"‹ {shown} ›" if isinstance(value, str | bool) else shown
         beside = Span(f"  {unchanged}" if unchanged else "", "faint")
@@ -104,8 +104,13 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     return (*head, *slider, *text, *pad, *(line(" ", Span(unchanged, "faint")) if with_range else ()))
 
 
-def _figure(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else decimal(value)
+def _draw_range(low: float, high: float) -> str:
+    if isinstance(low, int):
+        figures = [f"{low:,}", f"{high:,}"]
+    else:
+        places = max(2 + (low == high), *(len(decimal(end).partition(".")[2]) for end in (low, high)))
+        figures = [f"{low:.{places}f}", f"{high:.{places}f}"]
+    return f"only {figures[0]}" if low == high else "–".join(figures)
 
 
 def _top(knob: Knob, value: float) -> float:
