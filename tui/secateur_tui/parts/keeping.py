@@ -294,14 +294,17 @@ class Exporting(ScreenPart):
             )
 
         outcome = self.state.outcome
-        if chosen.form == SCREEN:  # once the page with the question is gone
+        if chosen.form == SCREEN:  # once the page with the question is gone, and a passing message
+            self.app.clear_notifications()
             bench.call_after_refresh(lambda: export(partial(str, self.app.picture())))
         elif outcome is None:
             say("not exported: there is no answer any more")
         else:
-            kind, given, command = self.kind, bench.given, bench.command()
+            kind, given, command, baseline = self.kind, bench.given, bench.command(), self.state.baseline
+            before = baseline.outcome if baseline is not None and self.state.comparison is not None else None
             outcome = replace(outcome, of_settings=not_scanned(outcome.settings))  # as the command's report says it
-            export(lambda: draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form))
+            report = partial(report_of, kind, outcome, given, command, before=before)
+            export(lambda: draw_report(kind, outcome, report(), chosen.form))
 
 
 def _path(typed: str, chosen: Export) -> Path:

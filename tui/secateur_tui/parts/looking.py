@@ -277,7 +277,7 @@ class Program(ScreenPart):
         sections["Move"] = [(keys, words, "") for keys, words in _MOVES]
         if state.columns is not None:
             shown = page.listing(self.bench.scene).columns
-            listed.update(state.columns.facets["reason"](), [SORTED], (column.brief for column in shown))
+            listed.update(state.columns.facets["reason"](), [SORTED])
             listed.update(part for column in shown for part in column.title.split(SORTED))
         bench = "" if everything else self.bench.name_of_bench  # words of other benches only where they are sought
         knobs = page.all_knobs_of(state.settings) if everything else self.bench.knobs.knobs

@@ -17,7 +17,7 @@ from secateur.render.text import kind_of, why
 from secateur.sources.git import HistoryCommit
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.short_names import NAME, Label, ListColumn, bar_cells, shorten_path, shorten_words
+from secateur_tui.short_names import NAME, Label, ListColumn, shorten_path, shorten_words
 from secateur_tui.state.answer import AnswerComparison, SameColumn, SearchAnswer, ShownAnswer
 from secateur_tui.styled_text import (
     Line,
@@ -39,8 +39,9 @@ from secateur_tui.widgets.item_pages import draw_name, draw_since
 from secateur_tui.widgets.knob_panel import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.widgets.listing import ItemListing, draw_label, mark_order, measure_labels
 
-# Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it.
-_LEAST_BREAKDOWN, _MOST_BREAKDOWN = 10, 28
+# Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it; what a wider one
+# has more is for names and places.
+_BREAKDOWN = 10
 
 _NAME_CELLS, _PLACE_CELLS = 20, 12  # cells that names take before paths have any, and the least of paths
 
@@ -66,7 +67,7 @@ class CandidateListing(ItemListing):
         self._figures = {**answer.figures, answer.ordered_by: answer.selection.score}
         by = self.sorted_by if self.sorted_by in (NAME, *self._figures) else answer.ordered_by
         self._figure = answer.ordered_by if by in (NAME, "tokens") else by
-        columns = _columns(SameColumn(answer.ids, answer), self._figure, self.screen)
+        columns = _columns(SameColumn(answer.ids, answer), self._figure)
         return mark_order(columns, by if by in (NAME, "tokens") else "order")
 
     @staticmethod
@@ -112,19 +113,18 @@ def order_figure(value: float, name: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _columns(ids: SameColumn, figure: str, screen: int) -> tuple[ListColumn, ...]:
+def _columns(ids: SameColumn, figure: str) -> tuple[ListColumn, ...]:
     """Returns the columns of all answers from a pool: they stay where they are while knobs turn. `figure` is that of
     the last column."""
     digits, most = len(f"{len(ids.values):,}"), int(ids.of.before.max(initial=0))
     name, place = measure_labels(CandidateListing.label_of, CandidateListing.titles, ids)
-    cells = bar_cells(_LEAST_BREAKDOWN, _MOST_BREAKDOWN, screen)
     return (
         ListColumn.fixed("rank", "#", max(2, digits), 3),
         ListColumn.fixed("delta", "Δ", max(3, digits + 1), 5),
         ListColumn.fixed("state", "", 2, 0),
         replace(name, wants=min(name.wants, _NAME_CELLS)),
         replace(place, matters=7, least=min(place.least, _PLACE_CELLS)),
-        ListColumn("terms", "why it ranks", cells, cells, 2, brief="why"),
+        ListColumn("terms", "why", _BREAKDOWN, _BREAKDOWN, 2),
         ListColumn.fixed("tokens", "tok", max(5, len(f"{most:,}")), 4),
         ListColumn.fixed("order", TITLES[figure], 5, 6),
     )
