@@ -68,7 +68,6 @@ class Scene:
     examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests
     query_lines: Mapping[str, Sequence[int]] | None = None  # per word of the query the lines of the item that hold it
     commits: Sequence[HistoryCommit] = ()  # the last that changed the file of the item
-    exact: bool = False  # whether figures are shown with all their decimals
 
     @property
     def proven(self) -> bool:

@@ -162,10 +162,6 @@ class Looking(ScreenPart):
 
         return self._text.at((pool, row), read)
 
-    def do_decimals(self) -> None:
-        self.bench.scene.exact = not self.bench.scene.exact
-        self.bench.paint_page()
-
     def do_zoom(self) -> None:
         """Lets the pane with the focus fill the screen, or no longer."""
         bench = self.bench

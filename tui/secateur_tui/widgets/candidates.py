@@ -188,13 +188,9 @@ _COMMIT_CELLS = 7
 _LINES, _WORD_CELLS = 6, 14  # lines that are listed for a word, and the width of the column of words
 
 
-def format_figure(number: float, exact: bool = False) -> str:
-    """Formats a number with three decimals, with `exact` up to six: scores are multiples of 1e-6, so that the terms
-    add up to the sum."""
-    text = f"{number:.6f}" if exact else f"{number:.3f}"
-    while text.endswith("0") and len(text) - text.index(".") > 4:
-        text = text[:-1]
-    return text.replace("-", "−")
+def format_figure(number: float) -> str:
+    """Formats a number with three decimals."""
+    return f"{number:.3f}".replace("-", "−")
 
 
 def draw_why(
@@ -204,14 +200,12 @@ def draw_why(
     *,
     query_lines: Mapping[str, Sequence[int]] | None = None,
     commits: Sequence[HistoryCommit] = (),
-    exact: bool = False,
 ) -> list[Line]:
     """Draws everything about the decision on `row`.
 
     Args:
         query_lines: per word of the query the lines of its text that hold it; None while that is not known.
         commits: the last that changed its file.
-        exact: with all decimals of the figures.
     """
     selection, pool = answer.selection, answer.selection.pool
     decision = selection.decision(row)
@@ -220,7 +214,7 @@ def draw_why(
         Span(f"{state.glyph} {state.label.upper()} #{decision.rank:,}", f"bold {state.label}"),
         Span(f" of {len(selection):,}", "faint"),
     )
-    lines = [spread_line(head, line(f"priority {format_figure(decision.priority, exact)}"), cells)]
+    lines = [spread_line(head, line(f"priority {format_figure(decision.priority)}"), cells)]
     lines += wrap_name(pool.qualname[row] or "(no name)", cells, "bold")
     about = Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint")
     if width((*lines[-1], about)) <= cells:
@@ -243,15 +237,15 @@ def draw_why(
         lines += wrap_words(f"query: {kind}", cells, "faint")
     lines.append(())
     for name, term in decision.terms.items():
-        lines += _draw_term(answer, decision, name, term, cells, exact)
-    lines.append(line(Span("sum = priority ", "faint"), format_figure(sum(decision.terms.values()), exact)))
+        lines += _draw_term(answer, decision, name, term, cells)
+    lines.append(line(Span("sum = priority ", "faint"), format_figure(sum(decision.terms.values()))))
     ordered = ""
     if selection.strategy == "density" and pool.short_query:
         ordered = "ordered by priority: of a short query, density leaves size out"
     elif selection.strategy == "density":
         power, density = (
             answer.settings.smart_pruning.density_exponent,
-            format_figure(float(selection.score[row]), exact),
+            format_figure(float(selection.score[row])),
         )
         ordered = f"ordered by density: priority × evidence / relevance / cost^{power:g} = {density}"
     elif selection.strategy == "relevance":
@@ -295,13 +289,13 @@ def _draw_words(pool: Pool, row: int, query_lines: Mapping[str, Sequence[int]] |
     return [*lines, *(wrap_words(f"not in it: {', '.join(missing)}", cells, "faint", indent="  ") if missing else [])]
 
 
-def _draw_term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int, exact: bool) -> list[Line]:
+def _draw_term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int) -> list[Line]:
     signal, pool, row = SIGNALS[name], answer.selection.pool, decision.row
     if (factors := value_and_weight(name, pool, answer.settings, row)) is None:
         factor = answer.settings.boosts.get(pool.symbol_id[row], 1.0)
-        sum_text = f"× {decimal(factor)} on the sum = {format_figure(term, exact)}"
+        sum_text = f"× {decimal(factor)} on the sum = {format_figure(term)}"
     else:
-        sum_text = f"{format_figure(factors[0], exact)} × {decimal(factors[1])} = {format_figure(term, exact)}"
+        sum_text = f"{format_figure(factors[0])} × {decimal(factors[1])} = {format_figure(term)}"
     drawn = line(Span(f"{signal.texture} {signal.letter} ", name), f"{name:<10} {sum_text} ")
     if (room := cells - width(drawn)) >= _SHORTEST_BAR:
         drawn += stack_bar([(term, signal.texture, name)], max(decision.priority, 1e-9), room)
@@ -312,7 +306,7 @@ def _draw_term(answer: SearchAnswer, decision: Decision, name: str, term: float,
     else:
         parts = ((part, float(column[row])) for part, column in pool.parts.get(name, {}).items())
         details = " · ".join(
-            f"{visible(part)} {format_figure(amount, exact)}"
+            f"{visible(part)} {format_figure(amount)}"
             for part, amount in sorted(parts, key=lambda item: -item[1])
             if name == "hotspot" or abs(amount) > 0  # of a product the part that is 0 is the reason, and is told
         )
