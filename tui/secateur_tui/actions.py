@@ -64,7 +64,7 @@ ACTIONS = (
     Action("zoom", ("enter",), "Zoom", "The pane with the keys fills the screen, or no longer", "Look"),
     Action("next-hint", ("I",), "Next hint", "Mark the next hint", "Turn"),
     Action("ghost", ("x",), "Ghost", "Compare with the present answer from now on", "Look"),
-    Action("compare", ("c",), "Compare", "Lay another profile, budget or commit, or the ghost, beside this", "Look"),
+    Action("compare", ("c",), "Compare", "Lay another profile or budget, or the ghost, beside this", "Look"),
     Action("adopt", ("a",), "Adopt", "Take the settings of the right side of the comparison", "Look"),
     Action("find", ("f",), "Find", "Go to an item by its name, its path or its text", "Find"),
     Action("filter", ("F",), "Filter", "Show the items of one state, kind, language or folder; Esc shows all", "Find"),
