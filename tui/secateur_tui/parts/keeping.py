@@ -38,7 +38,7 @@ from secateur_tui.screen import ScreenPart
 from secateur_tui.state.bench_state import WrittenFile
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
-from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, ModalPage, Offers
+from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, ModalPage, Offers, match_rows
 
 SCENARIO, YOURS, REPOSITORY, DEFAULT = "scenario", "yours", "repository", "default"
 
@@ -70,11 +70,8 @@ class Keeping(ScreenPart):
             return line(Span(f" {name:<11}", "bold"), places[name])
 
         def offer(typed: str) -> Offers:
-            wanted = typed.lower().split()
-            names = [name for name, text in places.items() if all(word in f"{name} {text}".lower() for word in wanted)]
-            names.sort(key=lambda name: not name.startswith(typed.lower().strip()))
-            lines = [ChoiceLine(name, partial(draw, name)) for name in names]
-            return Offers(lines, "no scenario: there is no answer yet" if unanswered else "")
+            rows = [(f"{name} {text}", ChoiceLine(name, partial(draw, name))) for name, text in places.items()]
+            return Offers(match_rows(rows, typed), "no scenario: there is no answer yet" if unanswered else "")
 
         self.bench.ask(Chooser("Save", offer, "scenario, yours, repository, default", fitted=True), self._save_to)
 
