@@ -199,7 +199,6 @@ class Comparing(ScreenPart):
         self._sides: SideBySide | None = None
         self._wrong: SecateurError | None = None
         self._cancelled = False
-        self._just_typed = False  # whether the word was chosen and is not compared yet
 
     @property
     def tabs(self) -> Sequence[Tab]:
@@ -243,11 +242,8 @@ class Comparing(ScreenPart):
 
     def do_compare(self) -> None:
         words = self._propose_words()
-        self._open_dialogue(self._word if self._word in words else words[0], replaced=True)
-
-    def _open_dialogue(self, word: str, *, replaced: bool) -> None:
-        words = self._propose_words()
-        page = AskPage("Compare with", self._draw_question, word, replaced=replaced, proposals=words, check=self._parse)
+        word = self._word if self._word in words else words[0]
+        page = AskPage("Compare with", self._draw_question, word, replaced=True, proposals=words, check=self._parse)
         self.bench.ask(page, self._choose)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
@@ -257,13 +253,10 @@ class Comparing(ScreenPart):
             mark, role = ("▸", "accent") if word == typed else (" ", "")
             lines.append(line(Span(f"{mark} {visible(word)}", role), Span(ghost if word == GHOST else "", "faint")))
         lines += [(), *wrap_words("or another budget, or a profile of yours", cells, "faint"), ()]
-        wrong = self._wrong if typed == self._typed and self._shown_question == self._question else None
         try:
             other = self._parse(typed)
         except SecateurError as error:
-            wrong = error
-        if wrong is not None:
-            return [*lines, *wrap_words(visible(describe_error(wrong)), cells, "warning")]
+            return [*lines, *wrap_words(visible(describe_error(error)), cells, "warning")]
         return [*lines, line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
     def _parse(self, word: str) -> Alternative:
@@ -274,7 +267,7 @@ class Comparing(ScreenPart):
     def _choose(self, word: str) -> None:
         if word != self._word:
             self._typed, self._adopted_from = word, None
-        self._compared, self._cancelled, self._just_typed = None, False, True
+        self._compared, self._cancelled = None, False
         self.bench.show_page(PAGE)
         self.bench.paint_page()
 
@@ -310,9 +303,6 @@ class Comparing(ScreenPart):
             self._other, self._sides, self._wrong = other, sides, wrong
             self.bench.paint_page()
             self.bench.repaint_frame()
-            typed, self._just_typed = self._just_typed, False
-            if wrong is not None and typed and self.app.screen is self.bench and self.state.page == PAGE:
-                self._open_dialogue(self._typed, replaced=False)  # else the next letters would be keys
 
         make = partial(self._decide, reading, outcome, self._word)
         self.jobs.work_out(PAGE, make, lambda made: take(*made), partial(take, None, None))

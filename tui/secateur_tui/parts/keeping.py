@@ -40,7 +40,7 @@ from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, ModalPage, Offers, match_rows
 
-SCENARIO, YOURS, REPOSITORY, DEFAULT = "scenario", "yours", "repository", "default"
+SCENARIO, YOURS, REPOSITORY = "scenario", "yours", "repository"
 
 _NEW = "mine"  # the name that is proposed for a new profile
 
@@ -58,8 +58,6 @@ class Keeping(ScreenPart):
             SCENARIO: "this screen: input, settings and assertions, for `secateur check`",
             YOURS: "the settings as a profile in your configuration, for every repository",
             REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
-            DEFAULT: f"the profile {self._default} becomes your default"
-            f"{', without what you changed' if self.state.changed else ''}",
         }
         if unanswered := self.state.outcome is None:
             del places[SCENARIO]
@@ -73,13 +71,11 @@ class Keeping(ScreenPart):
             rows = [(f"{name} {text}", ChoiceLine(name, partial(draw, name))) for name, text in places.items()]
             return Offers(match_rows(rows, typed), "no scenario: there is no answer yet" if unanswered else "")
 
-        self.bench.ask(Chooser("Save", offer, "scenario, yours, repository, default", fitted=True), self._save_to)
+        self.bench.ask(Chooser("Save", offer, "scenario, yours, repository", fitted=True), self._save_to)
 
     def _save_to(self, choice: str) -> None:
         if choice == SCENARIO:
             self.bench.part(Scenarios).ask_name()
-        elif choice == DEFAULT:
-            self._make_default()
         else:
             profile = self.state.settings.profile
             self._ask_profile(choice, _NEW if profile in PROFILES else profile)

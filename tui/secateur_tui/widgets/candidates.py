@@ -148,13 +148,9 @@ def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
     distance = f"gap {'−' if gap < 0 and far.strip('0.') else ''}{far}"
     skipped = ": smaller fitted" if rank_first < rank_last else ""
     ranks = f"#{rank_last:,}/#{rank_first:,}"
-    variants = (  # a gap below 0 is explained before the figures are given
-        f" {figures} · {distance}{skipped} ",
-        *([f" {out} out · {dropped} dropped · {distance}{skipped} "] if skipped else [f" {figures} · {distance} "]),
-        f" {distance} {ranks}{skipped} ",
-        f" {distance} {ranks} ",
-    )
-    return choose_fitting([*(line(variant) for variant in variants), ()], cells)
+    short = f" {out} out · {dropped} dropped · {distance}{skipped} "
+    variants = f" {figures} · {distance}{skipped} ", short, f" {distance} {ranks}{skipped} ", f" {distance} {ranks} "
+    return choose_fitting([*map(line, variants), ()], cells)
 
 
 def draw_trim_diff(comparison: AnswerComparison | None, cells: int) -> list[Line]:
