@@ -36,8 +36,6 @@ ACTIONS = (
     Action("refresh", ("R",), "Refresh", "Read again what is on disk", "Ask"),
     Action("budget-up", ("b",), "Budget+", "A larger budget", "Turn"),
     Action("budget-down", ("B",), "Budget−", "A smaller budget", "Turn"),
-    Action("budget-step-up", ("plus",), "+10", "A budget of ten tokens more", "Turn"),
-    Action("budget-step-down", ("underscore",), "−10", "A budget of ten tokens less", "Turn"),
     Action("type", ("equals_sign",), "Type", "Type the budget, or the value of the chosen knob", "Turn"),
     Action("weights", ("w",), "Weights", "Go to the knobs; ↑ and ↓ choose one", "Turn"),
     Action("all-knobs", ("M",), "All knobs", "Show every knob, parts of relevance among them; or fewer", "Turn"),
@@ -80,8 +78,6 @@ ACTIONS = (
     Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change"),
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
     Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change"),
-    Action("copy-pack", (), "Copy what is sent", "Copy the text that a model reads", "Change"),
-    Action("copy-item", (), "Copy this item", "Copy the text of the item under the cursor", "Change"),
     Action("export", ("E",), "Export", "Write an HTML page, Markdown, JSON or a picture to show", "Change"),
     Action("edit", ("e",), "Edit", "Open the item in $EDITOR at its line", "Change"),
     Action("save", ("S",), "Save", "Keep the settings as a profile, or this screen as a scenario to check", "Guard"),
@@ -177,7 +173,7 @@ def list_overrides(keys: Keymap) -> dict[str, str]:
 
 
 NEED_ANSWER = frozenset(("why", "preview", "pack", "diff", "curve", "ghost"))
-NEED_DECISION = frozenset(("compare", "copy-pack", "copy-item", "export"))
+NEED_DECISION = frozenset(("compare", "export"))
 # Actions by what there must be first: an answer, one to the present settings, items in the list.
 NEED_ITEMS = frozenset(
     (

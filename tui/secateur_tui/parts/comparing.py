@@ -119,9 +119,6 @@ def draw_id(id_: str, cells: int) -> Line:
 
 PAGE = "compare"
 
-ADOPTED_FROM = "what was before"  # the word of the other side once the right side was adopted
-
-
 GHOST = "ghost"  # the word for the baseline, which the present answer is compared with already
 _DIGITS = 19  # digits from which a number is not a budget, because it would overflow a 64-bit integer
 
@@ -191,7 +188,6 @@ class Comparing(ScreenPart):
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
         self._typed = ""  # what the other side is, as it was typed; "" for nothing yet
-        self._adopted_from: Settings | None = None  # the left side when the right one was adopted
         self._compared: tuple[object, str] | None = None  # the answer and the word that `_sides` is of, or will be
         self._reading = ComparisonReading(None, unwanted=True)
         self._shown_question: object = None  # the question that the result below belongs to
@@ -228,11 +224,6 @@ class Comparing(ScreenPart):
     # --- choosing the other side ---
 
     @property
-    def _word(self) -> str:
-        """The word of the other side. What was on the left stays beside what was adopted, until that is undone."""
-        return self._typed if self._adopted_from in (None, self.state.settings) else ADOPTED_FROM
-
-    @property
     def _ghost(self) -> bool:
         return self.state.comparison is not None
 
@@ -242,7 +233,7 @@ class Comparing(ScreenPart):
 
     def do_compare(self) -> None:
         words = self._propose_words()
-        word = self._word if self._word in words else words[0]
+        word = self._typed if self._typed in words else words[0]
         page = AskPage("Compare with", self._draw_question, word, replaced=True, proposals=words, check=self._parse)
         self.bench.ask(page, self._choose)
 
@@ -260,27 +251,24 @@ class Comparing(ScreenPart):
         return [*lines, line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
     def _parse(self, word: str) -> Alternative:
-        if word == ADOPTED_FROM and self._adopted_from is not None:
-            return Alternative(word, self._adopted_from)
         return parse_alternative(word, self.kind, self.state.settings, ghost=self._ghost)
 
     def _choose(self, word: str) -> None:
-        if word != self._word:
-            self._typed, self._adopted_from = word, None
+        self._typed = word
         self._compared, self._cancelled = None, False
         self.bench.show_page(PAGE)
         self.bench.paint_page()
 
     def do_adopt(self) -> None:
         if (other := self._other) is not None:
-            self._typed, self._adopted_from = self._word, self.state.settings
+            self._typed = GHOST  # what was on the left
             self.bench.change(other.settings)
 
     # --- comparing ---
 
     @property
     def _question(self) -> object:
-        return self.state.wanted.inputs, self._word
+        return self.state.wanted.inputs, self._typed
 
     @property
     def _is_current(self) -> bool:
@@ -288,10 +276,10 @@ class Comparing(ScreenPart):
 
     def _paint(self) -> None:
         """Called while the page is in sight: compares unless that is done, or cancelled, for this answer."""
-        outcome, question, compared = self.state.outcome, self._question, (self.state.answer, self._word)
+        outcome, question, compared = self.state.outcome, self._question, (self.state.answer, self._typed)
         if self._reading.question != question:
             self._reading.unwanted = True
-        if not self._word or outcome is None or self._cancelled or self._compared == compared:
+        if not self._typed or outcome is None or self._cancelled or self._compared == compared:
             return
         self._compared = compared
         if self._reading.unwanted:  # else it serves this answer too
@@ -304,7 +292,7 @@ class Comparing(ScreenPart):
             self.bench.paint_page()
             self.bench.repaint_frame()
 
-        make = partial(self._decide, reading, outcome, self._word)
+        make = partial(self._decide, reading, outcome, self._typed)
         self.jobs.work_out(PAGE, make, lambda made: take(*made), partial(take, None, None))
 
     def _decide(self, reading: ComparisonReading, outcome: Outcome[Any], word: str) -> tuple[Alternative, SideBySide]:
@@ -338,7 +326,7 @@ class Comparing(ScreenPart):
 
     def _draw(self, cells: int) -> Sequence[Line]:
         compare, adopt, state = self.key("compare"), self.key("adopt"), self.state
-        if not self._word or self._cancelled:
+        if not self._typed or self._cancelled:
             words = f"{compare} compares this decision with another profile or budget" if compare else "nothing"
             return wrap_words(f"cancelled; {words}" if self._cancelled else words, cells, "faint")
         if self._wrong is not None and self._shown_question == self._question:

@@ -7,7 +7,7 @@ All but the picture of the screen is what the command writes with `--report`, ma
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, partialmethod
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -203,17 +203,14 @@ class Exporting(ScreenPart):
     def no_copy(self) -> str:
         return "" if self.state.asks else self.kind_page.nothing_asked
 
-    def no_copy_item(self) -> str:
-        return "this is no item" if self.state.entry_number is None else ""
-
     # --- copying ---
 
     def do_copy(self) -> None:
         """Copies the command line and shows it; a further key copies something else."""
         command = self.bench.command()
         self.app.copy_to_clipboard(command)
-        choices = {"p": (_PACK, "the text that is sent"), "i": (_ITEM, "this item")}
-        others = {key: what for key, what in choices.items() if not self.bench.unavailable(f"copy-{what[0]}")}
+        others = {"p": (_PACK, "the text that is sent")} if self.state.outcome is not None else {}
+        others |= {"i": (_ITEM, "this item")} if others and self.state.entry_number is not None else {}
 
         def draw(cells: int) -> Sequence[Line]:
             lines = wrap_words(visible(command), cells)
@@ -245,8 +242,6 @@ class Exporting(ScreenPart):
             say(f"copied: {visible(label)}{more}")
 
         self.jobs.work_out("copy", text_of, copy, lambda error: say(f"not copied: {error.message}"))
-
-    do_copy_pack, do_copy_item = partialmethod(_copy_other, _PACK), partialmethod(_copy_other, _ITEM)
 
     # --- exporting ---
 

@@ -17,8 +17,6 @@ from secateur_tui.state.answer import SearchAnswer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage
 
-STEP = 10  # tokens of the finest step of the budget by key; any number can be typed
-
 
 class Turning(ScreenPart):
     """The actions of the groups "Turn" and "Steer", undo and redo."""
@@ -88,13 +86,9 @@ class Turning(ScreenPart):
             self._left[knob.key] = before
         return after
 
-    def _step_budget(self, by: int) -> None:
-        self.bench.change_budget(self.state.budget + by)
-
     do_tune_up, do_tune_down = partialmethod(_turn, 1), partialmethod(_turn, -1)
     do_tune_up_fine, do_tune_down_fine = partialmethod(_turn, 1, fine=True), partialmethod(_turn, -1, fine=True)
     do_budget_up, do_budget_down = partialmethod(_turn_budget, 1), partialmethod(_turn_budget, -1)
-    do_budget_step_up, do_budget_step_down = partialmethod(_step_budget, STEP), partialmethod(_step_budget, -STEP)
 
     def no_mute(self) -> str:
         return "" if self._knob.mutable else f"{self._knob.label} has no 0"
