@@ -232,16 +232,3 @@ def test_every_stop_of_a_demo_has_a_caption(name: str):
     stops = [number for number, event in enumerate(events) if not number or event.at - events[number - 1].at > 1]
     for first, end in zip(stops, [*stops[1:], len(events)], strict=True):
         assert any(isinstance(event, Captioned) for event in events[first:end]), events[first:end]
-
-
-def test_a_recording_is_trimmed_to_some_steps(tmp_path: Path):
-    path = EXAMPLES / "search.replay.jsonl"
-    (tmp_path / "part.replay.jsonl").write_text(secateur("replay", path, "--trim", "7-10").out)
-    whole = secateur("replay", path, "--format", "json").json["steps"]
-    part = secateur("replay", tmp_path / "part.replay.jsonl", "--format", "json").json["steps"]
-    assert [step["said"] for step in part] == [whole[0]["said"], *(step["said"] for step in whole[6:10])]
-    assert [step["event"]["at"] for step in part] == [0, 0, 0.1, 14, 14.1]
-    assert part[1]["digest"] == whole[6]["digest"]
-    late = secateur("replay", path, "--trim", "13-99")
-    assert late.code == 2 and "steps: 1-18" in late.err
-    assert secateur("replay", path, "--trim", "x").code == 2

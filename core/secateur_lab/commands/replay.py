@@ -2,13 +2,12 @@
 
 import os
 import sys
-from argparse import ArgumentTypeError
 from contextlib import closing
 from pathlib import Path
 
-from secateur import CommandCall, CommandParser, UsageError, refuse_links
+from secateur import CommandCall, CommandParser, refuse_links
 
-from secateur_lab.replays.recording import Recording, read_recording, trim_recording
+from secateur_lab.replays.recording import Recording, read_recording
 from secateur_lab.replays.replaying import replay
 from secateur_lab.replays.report import json_report, text_report
 from secateur_lab.scenarios.running import session
@@ -20,30 +19,12 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--svg", type=Path, metavar="OUT.svg", help="draw it as an animated picture of the inspector instead"
     )
-    parser.add_argument(
-        "--trim",
-        type=_read_steps,
-        metavar="FROM-TO",
-        help="print the recording of these steps alone, counted as in the report; earlier settings apply at its start",
-    )
     parser.common_arguments()
-
-
-def _read_steps(text: str) -> tuple[int, int]:
-    first, dash, last = text.partition("-")
-    if not (dash and first.isdecimal() and last.isdecimal()):
-        raise ArgumentTypeError(f"{text!r} is not a range of steps such as 5-12")
-    return int(first), int(last)
 
 
 def run(options: CommandCall) -> int:
     """Prints the steps. The exit code is 0 even if answers differ from the recorded ones; the report says so."""
     recording = read_recording(options.file)
-    if options.trim is not None:
-        if options.svg is not None:
-            raise UsageError("--trim prints a recording, --svg draws one", hint="trim first, then draw the result")
-        options.emit(trim_recording(recording, *options.trim))
-        return 0
     if options.svg is None:
         return print_replay(recording, options)
     refuse_links(options.svg)

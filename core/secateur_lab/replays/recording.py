@@ -16,19 +16,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct, structs
-from secateur import Notice, SecateurError, UsageError, read_file, shown, suggestion
+from msgspec import Struct
+from secateur import Notice, SecateurError, read_file, shown, suggestion
 
 from secateur_lab.replays.events import (
     ACTIONS,
     REQUIRED,
     AnyEvent,
-    BaselineSet,
-    BenchShown,
     Opened,
     Text,
-    json_line,
-    line_of,
 )
 
 SUFFIX = ".replay.jsonl"
@@ -64,22 +60,6 @@ class Recording:
     def place(self, index: int) -> str:
         """Returns the file and line of an event, for errors."""
         return f"{shown(self.path)}:{self.lines[index]}"
-
-
-def trim_recording(recording: Recording, first: int, last: int) -> str:
-    """Returns the text of a recording that shows only some events, counted from 1.
-
-    What earlier events decided is done at the start, in one stop. Their captions and looks are left out, as all later
-    events are. Raises UsageError: there are no such events.
-    """
-    events = recording.events
-    if not 1 <= first <= last <= len(events):
-        raise UsageError(f"{first}-{last} are not steps of it", hint=f"steps: 1-{len(events)}, as the report counts")
-    earlier = [event for event in events[: first - 1] if event.decides or isinstance(event, (BenchShown, BaselineSet))]
-    start = events[first - 1].at
-    shifted = [structs.replace(event, at=event.at - start) for event in events[first - 1 : last]]
-    lines = [json_line(recording.head), *(line_of(structs.replace(event, at=0.0)) for event in earlier)]
-    return "\n".join([*lines, *map(line_of, shifted)]) + "\n"
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
