@@ -4,6 +4,7 @@ after any action that changes something."""
 from __future__ import annotations
 
 import asyncio
+import shlex
 import tempfile
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from inspector_kit import (
     settle,
 )
 from secateur.settings import Settings, with_values
+from support.cli import secateur
 
 EXAMPLES = 4 if settings().derandomize else 60
 
@@ -238,3 +240,21 @@ async def test_round_steps_lead_back_to_a_budget_that_is_not_round(keys: str) ->
     async with running(inspector(settings=Settings(budget=2810))) as app:
         await press(app, *keys.split())
         assert bench_of(app).state.settings == Settings(budget=2810)
+
+
+@pytest.mark.parametrize("bench", ["conversation", "envelope", "files"])
+async def test_an_action_its_undo_and_redo_leave_the_figures_that_the_command_line_prints(
+    bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ledger_kit.WRITERS[bench](tmp_path)
+    async with running(BENCHES[bench]()) as app:
+        await settle(app)
+        for keys in ("B", "u", "U", "space", "u", "s", "w right escape", "p", "u", "U"):
+            await settle(app, *keys.split())
+            outcome = bench_of(app).state.outcome
+            if outcome is None:
+                continue  # it has no answer under these settings
+            ran = secateur(*shlex.split(bench_of(app).command())[1:], "--format", "json")
+            printed = {name: ran.json["ledger"][name] for name in ("budget", "before", "after")}
+            assert printed == {name: getattr(outcome.ledger, name) for name in printed}, (keys, bench_of(app).command())
