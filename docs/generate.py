@@ -36,7 +36,7 @@ PICTURES = {
         *("--set", "conversation_prune.safe_zone_tokens=7000", "--keys", "B " * 4 + "down " * 18 + "i"),
     ),
 }
-"""Picture -> what it shows: the arguments of `python -m secateur_tui.shot`. The cursor is on something
+"""Picture -> what it shows: the arguments of `docs/shot.py`. The cursor is on something
 that was cut, and the page beside it says why."""
 
 
@@ -66,7 +66,7 @@ def picture(name: str, output: Path) -> None:
     """Take one of `PICTURES` or `REPLAYS` with no settings but the defaults."""
     with tempfile.TemporaryDirectory() as folder:
         own = {"SECATEUR_CACHE_DIR": f"{folder}/cache", "SECATEUR_CONFIG_DIR": f"{folder}/config"}
-        words = [sys.executable, "-m", "secateur_tui.shot", *PICTURES.get(name, ()), "--output", output]
+        words = [sys.executable, DOCS / "shot.py", *PICTURES.get(name, ()), "--output", output]
         if name in REPLAYS:
             words = [sys.executable, "-m", "secateur.cli.main", "replay", REPLAYS[name], "--svg", output]
         environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | own

@@ -6,6 +6,7 @@ import pytest
 import tomli
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.profile_files import adopt_profile, own_file, profile_of, repository_file, write_profile
 from secateur.settings import Settings, load, lookup, with_profile, with_values
@@ -36,7 +37,8 @@ def test_comments_order_and_all_else_stay(tmp_path):
     write_profile(place, "fast", turned(smart_pruning__signature_share=0.25))
     text = place.path.read_text()
     head = WRITTEN[: WRITTEN.index("[profiles.fast")]
-    assert text.startswith(head + "[profiles.fast.smart_pruning]  # it was\nsignature_share = 0.25\n")
+    assert text.startswith(head + '[profiles.fast]  # it was\nbase = "recommended"\n')
+    assert "[profiles.fast.smart_pruning]  # it was\nsignature_share = 0.25 # was 0.08\n" in text
     new = load(None, user_dir=tmp_path, profile="fast").settings
     assert new.smart_pruning.signature_share == 0.25
     assert new.relevance == turned().relevance and new.graph_rag.top_k == 12
@@ -82,8 +84,27 @@ def test_a_profile_written_twice_holds_only_what_is_tuned_now(tmp_path):
     write_profile(own_file(tmp_path), "a", turned(graph_rag__max_depth=4))
     write_profile(own_file(tmp_path), "a", with_values(Settings(), {"conversation_prune.group_size": 7}))
     table = tomli.loads((tmp_path / "secateur.toml").read_text())["profiles"]["a"]
-    assert table["conversation_prune"] == {"group_size": 7} and "context_prune" not in table
-    assert table["graph_rag"]["max_depth"] == 2
+    assert table == {"base": "spec", "conversation_prune": {"group_size": 7}}
+
+
+def test_a_profile_names_its_base_and_holds_only_what_differs(tmp_path):
+    write_profile(own_file(tmp_path), "a", turned(smart_pruning__priority_weights__hotspot=0.3))
+    assert (tmp_path / "secateur.toml").read_text() == (
+        '[profiles.a]\nbase = "recommended"\n\n[profiles.a.smart_pruning.priority_weights]\nhotspot = 0.3 # was 0.02\n'
+    )
+    read = load(None, user_dir=tmp_path, profile="a").settings
+    assert replace(read, profile="recommended", profiles={}) == turned(smart_pruning__priority_weights__hotspot=0.3)
+    again = write_profile(own_file(tmp_path), "b", with_values(read, {"graph_rag.top_k": 7}))
+    assert again.base == "recommended" and set(again.values) == {
+        "smart_pruning.priority_weights.hotspot",
+        "graph_rag.top_k",
+    }
+    (tmp_path / "secateur.toml").write_text('profile = "c"\n[profiles.c]\nbase = "recommended"\n')
+    assert load(tmp_path).settings.conversation_prune == turned().conversation_prune, "it is trusted as by its name"
+    assert load(tmp_path).notices == ()
+    (tmp_path / "secateur.toml").write_text('[profiles.c]\nbase = "recomended"\n')
+    with pytest.raises(ConfigError, match="unknown profile 'recomended'"):
+        load(tmp_path)
 
 
 def test_a_repository_is_given_what_it_may_set_and_the_rest_is_refused_with_the_reason(tmp_path):

@@ -21,10 +21,23 @@ import msgspec
 
 from secateur.errors import ConfigError, SecateurError, UsageError, shown, unwritable
 from secateur.output_files import write_output
-from secateur.settings import FILE_NAME, PROFILES, PROJECT_NAME, Layer, Settings, installed_keys, key_of, lookup, merge
+from secateur.settings import (
+    FILE_NAME,
+    PROFILES,
+    PROJECT_NAME,
+    Layer,
+    Settings,
+    installed_keys,
+    key_of,
+    lookup,
+    merge,
+    with_profile,
+)
 from secateur.settings.keys import nest_tables
+from secateur.settings.layers import BASE
 from secateur.settings.loading import read_config
 from secateur.system.files import one_at_a_time
+from secateur.toml_values import toml_value
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 
@@ -49,8 +62,14 @@ class WrittenProfile:
 
     name: str
     path: Path
+    base: str  # the built-in profile whose values it has otherwise
     values: Mapping[str, Any]  # by dotted key
     refused: Mapping[str, str]  # dotted key -> why
+
+    @property
+    def table(self) -> Mapping[str, Any]:
+        """The profile as it is read back."""
+        return nest_tables(_flat(PROFILES[self.base]) | dict(self.values))
 
 
 def own_file(user_dir: Path) -> ConfigFile:
@@ -71,13 +90,22 @@ def repository_file(root: Path) -> ConfigFile:
     return ConfigFile(own, (), "repository")
 
 
+def base_of(settings: Settings) -> str:
+    """Returns the built-in profile that settings are written relative to: that in force, or the most similar one."""
+    if settings.profile in PROFILES:
+        return settings.profile
+    keys = [name for name, key in installed_keys().items() if key.scope != "run"]
+    bases = {name: with_profile(Settings(), name) for name in PROFILES}
+    return min(bases, key=lambda base: sum(lookup(settings, name) != lookup(bases[base], name) for name in keys))
+
+
 def profile_of(settings: Settings, scope: str = "user") -> tuple[dict[str, Any], dict[str, str]]:
     """Returns the settings as values of a profile by key, and why each other setting cannot be part of it.
 
-    A profile holds the keys of the profile in force, and all others that are not the default, except those of the
-    machine. `scope`: "repository": for a file that may only set the keys of scope "any".
+    A profile holds what differs from its base, except what describes the machine. `scope`: "repository": for a file
+    that may only set the keys of scope "any".
     """
-    spoken_of = set(_flat(PROFILES.get(settings.profile) or settings.profiles.get(settings.profile) or {}))
+    base = with_profile(Settings(), base_of(settings))
     values: dict[str, Any] = {}
     refused: dict[str, str] = {}
     for name, key in installed_keys().items():
@@ -87,13 +115,13 @@ def profile_of(settings: Settings, scope: str = "user") -> tuple[dict[str, Any],
         if key.scope == "run":
             if name != "budget" and value:
                 refused[name] = f"it belongs to a run: pass {_FLAGS.get(name, '--set')}"
-        elif name in spoken_of or value != key.default:
+        elif value != lookup(base, name):
             values[name] = msgspec.to_builtins(value)
     if settings.budget >= 0:
         values.pop("graph_rag.token_budget", None)
         key = key_of("graph_rag.token_budget")
         if key.low is not None and key.high is not None and key.low <= settings.budget <= key.high:
-            values[key.name] = settings.budget
+            values |= {key.name: settings.budget} if settings.budget != lookup(base, key.name) else {}
         else:
             refused["budget"] = (
                 f"{settings.budget:,} belongs to a run; a profile can hold {key.low:,.0f} to {key.high:,.0f}:"
@@ -108,7 +136,7 @@ def profile_of(settings: Settings, scope: str = "user") -> tuple[dict[str, Any],
 
 
 def write_profile(file: ConfigFile, name: str, settings: Settings) -> WrittenProfile:
-    """Writes the settings as `[profiles.NAME]`; a profile of that name is replaced.
+    """Writes the settings as `[profiles.NAME]`: its base and what differs; a profile of that name is replaced.
 
     Raises:
         UsageError: the name is invalid, or that of a built-in profile.
@@ -120,25 +148,33 @@ def write_profile(file: ConfigFile, name: str, settings: Settings) -> WrittenPro
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} is not a valid name for a profile", hint="letters, digits, - and _; at most 64")
     values, refused = profile_of(settings, file.scope)
-    if not values:
+    base = base_of(settings)
+    if not values and base == Settings().profile:
         raise UsageError("there is nothing to write: every setting has its default", hint="change one first")
+    was = with_profile(Settings(), base)
+    written = {BASE: base, **values}
 
     def change_values(data: dict[str, Any]) -> None:
         profiles = _at(data, file.table).setdefault("profiles", {})
         kept = {key: old for key, old in _flat(profiles.get(name, {})).items() if key.startswith(_OF_THE_MACHINE)}
-        profiles[name] = nest_tables({**kept, **values})
+        profiles[name] = nest_tables({**kept, **written})
 
     def edit_document(document: Any) -> None:
+        from tomlkit.items import InlineTable
+
         profile = _make_table(document, (*file.table, "profiles", name))
         for key in list(_flat(profile.unwrap())):
-            if key not in values and not key.startswith(_OF_THE_MACHINE):
+            if key not in written and not key.startswith(_OF_THE_MACHINE):
                 _delete_key(profile, key.split("."))
-        for key, value in values.items():
+        for key, value in written.items():
             *tables, leaf = key.split(".")
-            _make_table(profile, tables)[leaf] = value
+            table = _make_table(profile, tables)
+            table[leaf] = value
+            if key != BASE and not isinstance(table, InlineTable):
+                table[leaf].comment(f"was {toml_value(msgspec.to_builtins(lookup(was, key)))}")
 
     _change(file, change_values, edit_document)
-    return WrittenProfile(name, file.path, values, refused)
+    return WrittenProfile(name, file.path, base, values, refused)
 
 
 def adopt_profile(user_dir: Path, name: str) -> Path:

@@ -96,7 +96,7 @@ def follow(root: Path, watched: Sequence[Watched], commits: Sequence[str]) -> Co
         git(root, "checkout", "--quiet", "--force", commit)
         with session(os.environ) as opened:
             for one in watched:
-                decided = opened.decide(one.exact, root, wanted_ids(one.exact) | set(one.asserting.expect.must_keep))
+                decided = opened.decide(one.exact, root, wanted_ids(one.exact) | wanted_ids(one.asserting))
                 now = read_texts(decided, one.asserting.expect.must_keep)
                 untouched = now == one.texts
                 result = result_of(Path(), "", one.asserting, decided)

@@ -390,6 +390,54 @@ def test_a_saved_scenario_asserts_the_best_of_what_is_kept_and_records_nothing(s
     assert path.read_bytes() == before, "a scenario of assertions stays one"
 
 
+def test_a_failed_assertion_names_what_moved_it_and_a_command_replaces_or_removes_it(shop: Path) -> None:
+    path = Path("a.scenario.toml")
+    assert secateur("search", QUERY, ".", "--budget", "4000", "--save", path).code == 0
+    (kept, *others), before = read_scenario(path).expect.must_keep, path.read_text()
+    saved_item = next(item for item in read_scenario(path).saved.items if item.id == kept)  # type: ignore[union-attr]
+    assert saved_item.rank and saved_item.terms and saved_item.text
+    assert kept == "shop/refund.py::refund_total"
+    (shop / "shop" / "total.py").write_text((shop / "shop" / "refund.py").read_text())
+    (shop / "shop" / "refund.py").unlink()
+    (shop / "secateur.toml").write_text("[smart_pruning.priority_weights]\nhotspot = 0.0\n")
+    now = "shop/total.py::refund_total"
+    result = checked(path)
+    failure = next(failure for failure in result.compared.failures if failure.ids == [kept])
+    assert (failure.now, failure.said) == (now, f"its text is {now} now, which is kept")
+    assert result.compared.knobs == {"smart_pruning.priority_weights.hotspot": (0.3, 0.0)}
+    assert any("hotspot" in cause and "-> 0.000" in cause for cause in failure.causes), failure
+    ran = secateur("check", path)
+    assert f"    or: secateur check {path} --replace {kept} {now}\n" in ran.out
+    assert violations("check", secateur("check", path, "--format", "json").json) == []
+    assert secateur("check", path, "--replace", kept, now).code == 0
+    assert path.read_text() == before.replace(kept, now)
+    assert secateur("check", path, "--remove", now).code == 0
+    assert read_scenario(path).expect.must_keep == others
+    ran = secateur("check", path, "--remove", now)
+    assert (ran.code, f"nothing is asserted of {now}" in ran.err) == (2, True)
+    assert secateur("check", path, "--remove", "lacks_credentials").code == 0
+    assert not read_scenario(path).expect.lacks_credentials
+
+
+def test_nothing_is_proposed_of_which_something_is_asserted_already(saved: Save) -> None:
+    path = saved("search")
+    names = ["shop/refund.py::refund_total", "shop/refund.py::refund_tota"]
+    with_assertion(path, f"must_keep = {names}".replace("'", '"'))
+    (failure,) = checked(path).compared.failures
+    assert failure.ids == names[1:] and names[0] not in failure.said
+
+
+def test_a_saved_search_asserts_most_of_its_first_ten_items(shop: Path) -> None:
+    body = "    # where the refund total is rounded\n    return 1\n"
+    (shop / "shop" / "more.py").write_text("\n\n".join(f"def refund_total_{n}():\n{body}" for n in range(12)))
+    assert secateur("search", QUERY, ".", "--budget", "4000", "--save", "a.scenario.toml").code == 0
+    (recall,) = read_scenario(shop / "a.scenario.toml").expect.recall_of
+    assert (len(recall.ids), recall.at_least) == (10, 0.8)
+    for name in recall.ids[:3]:
+        assert secateur("check", "a.scenario.toml", "--remove", name).code == 0
+    assert len(read_scenario(shop / "a.scenario.toml").expect.recall_of[0].ids) == 7
+
+
 def test_code_that_a_saved_search_does_not_ask_for_may_change(shop: Path) -> None:
     words = (
         "search",

@@ -16,7 +16,7 @@ from secateur.settings import Settings, with_profile, with_values
 from secateur.sources.named import folder_of
 from secateur_lab.evaluation.cases import JudgedCase, read_cases
 from secateur_lab.evaluation.measuring import Choice, Measurer, make_plan, measure_with
-from secateur_tui.state.held_cases import HeldCases
+from secateur_tui.state.held_cases import CaseResult, CasesResult, HeldCases
 from secateur_tui.widgets.knob_panel import KnobPanel
 
 ROUND = "orders/domain/money.py::round_minor"
@@ -75,7 +75,7 @@ async def test_a_turn_says_what_it_does_to_the_cases(app: Inspector, size: tuple
     assert "4 cases · recall 1.000 · 0 change" in before
     assert "1 held out for secateur evaluate" in before
     assert "no item is called" in before  # what cannot be used costs itself
-    assert "4 cases · recall 1.000→" in after
+    assert "down of 3: noise" in after
     assert "✗ must_keep" in after  # the assertion that breaks comes first
     assert "4 cases · recall 1.000 · 0 change" in again
 
@@ -178,3 +178,14 @@ async def test_without_cases_the_key_says_how_to_have_some() -> None:
         lines = "\n".join(await settle(app, "J"))
     assert "no cases are at hand" in said(app)
     assert "Cases" not in lines
+
+
+def test_a_change_of_recall_is_noise_where_the_sign_test_does_not_pass() -> None:
+    def described(ups: int, downs: int, alike: int) -> str:
+        before = [CaseResult({}, 0.5)] * (ups + downs + alike)
+        after = [*[CaseResult({}, 0.75)] * ups, *[CaseResult({}, 0.25)] * downs, *[CaseResult({}, 0.5)] * alike]
+        return CasesResult([*after, CaseResult({})]).describe_recall(CasesResult([*before, CaseResult({})]))
+
+    assert described(7, 2, 9) == "recall 0.569, 7 up 2 down of 18: noise"
+    assert described(9, 1, 8) == "recall 0.611, 9 up 1 down of 18"  # by chance in 2.1 %
+    assert described(0, 0, 3) == "recall 0.500"

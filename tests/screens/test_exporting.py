@@ -41,7 +41,7 @@ def notices(app: Inspector) -> str:
 async def test_a_decision_is_exported_as_its_command_exports_it(key: str, ending: str) -> None:
     app = opened("conversation", with_values(ZONE, {"redaction.scanner": "rules"}))  # as the user's own file says
     async with running(app, SIZE, notifications=True):
-        await settle(app, "B")
+        await settle(app, "B", "x")  # a ghost of before would be a part of a page
         lines = await exported(app, key)
         name = f"session{'-2' if ending == '.json' else ''}{ending}"  # session.json is what is read
         assert any(name in line for line in lines), "a name that no file has is proposed"
@@ -69,6 +69,18 @@ async def test_a_search_is_exported_with_its_scores_and_texts(tmp_path: Path, mo
             rows = [attrs for _, attrs in page.tags if "data-score" in attrs]
             assert len(rows) == len(state.answer.selection)
             assert "return round_half_even(total)" in page.text
+
+
+@pytest.mark.parametrize("key", ["h", "m"])
+async def test_a_page_says_what_changed_since_the_ghost(key: str) -> None:
+    async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
+        await settle(app, *["B"] * 3)
+        comparison = bench_of(app).state.comparison
+        assert comparison is not None and not comparison.same
+        await exported(app, key, "enter")
+    text = next(path for path in Path().iterdir() if path.suffix in (".html", ".md")).read_text("utf-8")
+    assert "What changed" in text
+    assert f"tokens {comparison.then.tokens:,} -> {comparison.now.tokens:,}" in text.replace("&gt;", ">")
 
 
 async def test_enter_takes_the_page_and_escape_takes_nothing() -> None:
@@ -105,11 +117,14 @@ async def test_another_ending_is_refused() -> None:
 
 async def test_the_screen_itself_is_a_picture() -> None:
     async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
+        app.say("a passing message")
         await exported(app, "c", "enter")
         await settle(app)
     text = Path("session.svg").read_text("utf-8")
     assert text.startswith("<svg") and "Messages" in text and "@font-face" not in text and "url(http" not in text
-    assert "one HTML page" not in text.replace("&#160;", " "), "the question is gone before the picture is taken"
+    shown = text.replace("&#160;", " ")
+    assert "one HTML page" not in shown, "the question is gone before the picture is taken"
+    assert "a passing message" not in shown
 
 
 async def test_a_key_copies_what_goes_out_or_the_item() -> None:

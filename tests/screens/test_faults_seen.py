@@ -228,3 +228,26 @@ async def test_the_message_of_a_log_has_the_room_that_long_numbers_leave(tmp_pat
     async with app.run_test(size=SIZE):
         shown = "\n".join(await settle(app))
         assert "ERROR worker 7 did job 7 of" in shown and "ERROR…" not in shown
+
+
+async def test_a_log_opens_at_its_first_error_even_if_that_is_shortened(tmp_path: Path) -> None:
+    text = "".join(f"step {number}\n" for number in range(30))
+    frames = "".join(
+        f'  File "/app/a{number}.py", line {number}, in main\n    call_{number}()\n' for number in range(9)
+    )
+    trace = f"Traceback (most recent call last):\n{frames}ValueError: no rate for JPY\n"
+    (tmp_path / "build.log").write_text(text + trace + text, encoding="utf-8")
+    settings = with_values(Settings(), {"log.max_tokens": 60})
+    app = Inspector(None, settings, path=str(tmp_path / "build.log"), bench="log")
+    async with running(app, SIZE):
+        lines = await settle(app)
+    assert any("│▸" in line and "◐ 31-50" in line for line in lines), lines
+
+
+async def test_tab_goes_through_the_panes_and_leads_out_of_the_query() -> None:
+    async with running(inspector(), SIZE) as app:
+        await settle(app)
+        for ids in (["knobs", "why", "list", "knobs"], ["field-query", "list"]):
+            for id_ in ids:
+                await press(app, "slash" if id_ == "field-query" else "tab")
+                assert app.screen.focused is not None and app.screen.focused.id == id_

@@ -4,6 +4,7 @@ after any action that changes something."""
 from __future__ import annotations
 
 import asyncio
+import shlex
 import tempfile
 from pathlib import Path
 
@@ -24,20 +25,18 @@ from inspector_kit import (
     settle,
 )
 from secateur.settings import Settings, with_values
+from support.cli import secateur
 
 EXAMPLES = 4 if settings().derandomize else 60
 
-BEFORE = ["b", "B", "plus", "underscore", "down", "pagedown", "right", "left", "s", "p", "w", "x", "minus", "escape"]
+BEFORE = ["b", "B", "down", "pagedown", "right", "left", "s", "p", "w", "x", "minus", "escape"]
 """What leads to the place from which an action is done."""
 
 INVERSES = {
     "space": "space",
     "minus": "minus",
-    "asterisk": "asterisk",
     "full_stop": "comma",
     "comma": "full_stop",
-    "plus": "underscore",
-    "underscore": "plus",
 }
 CHANGES = [*INVERSES, "b", "B", "right", "left", "shift+right", "0", "r", "s", "p"]
 
@@ -69,7 +68,6 @@ async def session(before: list[str], done: str, back: str) -> None:
 
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(before=st.lists(st.sampled_from(BEFORE), max_size=5), done=st.sampled_from(sorted(INVERSES)))
-@example(before=[], done="asterisk")
 @example(before=["down", "B"], done="full_stop")
 @example(before=["down", "down", "minus", "x"], done="minus")
 @example(before=["x"], done="minus")
@@ -86,8 +84,8 @@ def test_undo_leads_back(before: list[str], done: str) -> None:
 
 
 ON_EVERY_BENCH = (
-    *(("space", "space"), ("minus", "minus"), ("full_stop", "comma"), ("K", "K"), ("plus", "underscore")),
-    *(("percent_sign", "percent_sign"), ("enter", "enter"), ("v", "i"), ("d", "i"), ("T", "i"), ("l escape", "i")),
+    *(("space", "space"), ("minus", "minus"), ("full_stop", "comma"), ("K", "K")),
+    *(("enter", "enter"), ("v", "i"), ("d", "i"), ("T", "i"), ("l escape", "i")),
     *(("slash", "escape"), ("equals_sign", "escape"), ("F", "escape"), ("c", "escape"), ("M", "M")),
     *(("b", "u"), ("B", "u"), ("s", "u"), ("p", "u"), ("w right escape", "u"), ("w 0 escape", "u"), ("u", "U")),
 )
@@ -137,7 +135,7 @@ async def test_a_derived_budget_is_derived_again_after_a_step_there_and_back(
     monkeypatch.chdir(tmp_path)
     ledger_kit.write_envelope(tmp_path)
     async with running(ledger_kit.opened("envelope")) as app:
-        await press(app, "plus", "plus", "underscore", "underscore")
+        await press(app, "b", "b", "B", "B")
         assert bench_of(app).state.settings == Settings()
 
 
@@ -242,3 +240,21 @@ async def test_round_steps_lead_back_to_a_budget_that_is_not_round(keys: str) ->
     async with running(inspector(settings=Settings(budget=2810))) as app:
         await press(app, *keys.split())
         assert bench_of(app).state.settings == Settings(budget=2810)
+
+
+@pytest.mark.parametrize("bench", ["conversation", "envelope", "files"])
+async def test_an_action_its_undo_and_redo_leave_the_figures_that_the_command_line_prints(
+    bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ledger_kit.WRITERS[bench](tmp_path)
+    async with running(BENCHES[bench]()) as app:
+        await settle(app)
+        for keys in ("B", "u", "U", "space", "u", "s", "w right escape", "p", "u", "U"):
+            await settle(app, *keys.split())
+            outcome = bench_of(app).state.outcome
+            if outcome is None:
+                continue  # it has no answer under these settings
+            ran = secateur(*shlex.split(bench_of(app).command())[1:], "--format", "json")
+            printed = {name: ran.json["ledger"][name] for name in ("budget", "before", "after")}
+            assert printed == {name: getattr(outcome.ledger, name) for name in printed}, (keys, bench_of(app).command())

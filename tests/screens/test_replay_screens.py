@@ -18,15 +18,17 @@ from secateur.render.search_json import search_ledger
 from secateur.settings import Settings, with_values
 from secateur.shape import dumps
 from secateur_lab.commands.demo import list_demos
-from secateur_lab.replays.events import HintApplied
+from secateur_lab.replays.events import Captioned, HintApplied
 from secateur_lab.replays.recording import Recording, read_recording
 from secateur_lab.replays.replaying import replay, root_for
 from secateur_lab.scenarios.running import session
 from secateur_lab.scenarios.scenario import read_scenario
 from secateur_tui.app import open_replay
+from secateur_tui.frame import CAPTION_LINES, LEAST_WIDTH
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.replay_player import ReplayPlayer, group_stops
 from secateur_tui.screen import Bench
+from secateur_tui.styled_text import wrap_words
 
 
 @asynccontextmanager
@@ -135,13 +137,21 @@ async def test_h_applies_what_the_demo_says_that_h_applies():
     assert f"It would be kept with a budget of {hint.values['budget']:,}, or" in told
 
 
+@pytest.mark.parametrize("name", list(list_demos()))
+def test_captions_are_whole_on_the_smallest_screen(name: str):
+    captions = [event.text for event in list_demos()[name].events if isinstance(event, Captioned)]
+    assert captions
+    for caption in captions:
+        assert len(wrap_words(caption, LEAST_WIDTH - 2)) <= CAPTION_LINES, caption
+
+
 async def test_saved_as_the_demo_says_its_page_is_asserted_and_three_other_items(tmp_path: Path):
     file = tmp_path / "refunds.scenario.toml"
     async with played(list_demos()["search"]) as (app, player):
         for _ in player.stops[1:]:
             await press(app, "n")
             await rested(app, player)
-        assert "asserts three items" in player.caption and "m adds the page at the cursor" in player.caption
+        assert "asserts three items" in player.caption and "m adds this page" in player.caption
         assert any("this screen: input, settings and assertions" in line for line in await settle(app, "S"))
         await settle(app, "enter")
         app.screen.query_one("#answer").value = str(file)  # type: ignore[attr-defined]

@@ -257,6 +257,26 @@ async def test_must_asserts_what_became_of_the_item_then_that_it_is_kept_then_no
     assert main(["check"]) == 0
 
 
+async def test_a_failed_assertion_is_opened_at_its_line_and_removed() -> None:
+    app = written_conversation()
+    app.environ = {**app.environ, "VISUAL": "vi"}
+    async with running(app, SIZES[0], notifications=True):
+        await save(app)
+        text = Path(SAVED).read_text(encoding="utf-8").replace("[expect]\n", '[expect]\nmust_drop = ["gone"]\n')
+        Path(SAVED).write_text(text, encoding="utf-8")
+        lines = await settle(app, "R")
+        assert any('✗ 1 assertion fails: must_drop "gone"' in line for line in lines), lines
+        lines = await settle(app, "C")
+        place = text.splitlines().index('must_drop = ["gone"]') + 1
+        assert any(f"edit line {place} of {SAVED}" in line for line in lines), lines
+        await settle(app, "e")
+        assert f"run vi +{place} {Path(SAVED).absolute()}" in said(app), "no terminal can be given to an editor here"
+        lines = await settle(app, "C", "x")
+        assert 'removed: must_drop "gone"' in said(app)
+        assert any(f"✓ {SAVED} holds" in line for line in lines), lines
+    assert read_scenario(Path(SAVED)).expect.must_drop == [] and main(["check"]) == 0
+
+
 async def failing() -> None:
     """A scenario of a transcript in which a result is another one now."""
     async with running(written_conversation(), SIZES[0], notifications=True) as app:

@@ -3,6 +3,7 @@
 import json
 import shlex
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 from inspector_kit import bench_of, inspector, press, running, settle
@@ -115,8 +116,7 @@ async def test_a_folder_without_source_says_what_is_missing(tmp_path: Path, monk
 
 
 def test_a_picture_for_the_documentation(shop: Path, tmp_path: Path) -> None:
-    from secateur_tui.shot import main as shot
-
+    shot = run_path(str(Path(__file__).parents[2] / "docs" / "shot.py"))["main"]
     output = tmp_path / "screen.svg"
     assert (
         shot(

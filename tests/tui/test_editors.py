@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import UsageError
-from secateur_tui.parts.keeping import build_editor_command
+from secateur_tui.parts.editors import build_editor_command
 
 FILE = Path("/r/a b/it's.py")
 

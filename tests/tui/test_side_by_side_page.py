@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.kinds.side_by_side import Pair, Placed, SideBySide
 from secateur.ledger import Entry, Ledger, Reason, State
-from secateur_tui.parts.comparing import draw_id, draw_side_by_side
+from secateur_tui.jobs import IndexProgress
+from secateur_tui.parts.comparing import ComparisonReading, draw_id, draw_reading, draw_side_by_side
 from secateur_tui.styled_text import plain, width
 
 
@@ -79,3 +80,11 @@ def test_a_path_is_cut_at_a_folder_and_what_has_no_name_is_called_as_its_file() 
     assert plain(draw_id("sympy/polys/agca/tests/test_extensions.py::test_mod", 34)) == "test_mod  …/test_extensions.py"
     assert plain(draw_id("orders/domain/tax.py::L31", 40)) == "tax.py:31  orders/domain/tax.py"
     assert plain(draw_id("a/very/long/way/to/index.html", 14)) == "…/index.html"
+
+
+def test_what_is_read_shows_percent_and_the_key_that_ends_it() -> None:
+    progress = IndexProgress("indexing, once", 1_240, 4_000)
+    text = "\n".join(
+        plain(line) for line in draw_reading(ComparisonReading(None, label="x", progress=progress), "Esc", 50)
+    )
+    assert "Reading x" in text and "1,240 of 4,000" in text and "31 %  Esc cancels" in text

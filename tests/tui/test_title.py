@@ -52,20 +52,6 @@ def test_a_title_keeps_to_its_line(cells: int, source: str, busy: bool) -> None:
     assert width(drawn) <= cells and "\n" not in plain(drawn)
 
 
-def test_neighbouring_keys_are_one_run_before_what_is_stale_gives_way() -> None:
-    def benches(open_: int, *keys: str) -> tuple[BenchTitle, ...]:
-        return tuple(BenchTitle(key, f"Bench{number}", number == open_) for number, key in enumerate(keys))
-
-    def shown(*given: BenchTitle) -> str:
-        facts = replace(FACTS, benches=given)
-        drawn = (plain(draw_title(facts, cells)) for cells in range(200, 0, -1))
-        return next(text for text in drawn if "-" in text.partition("stale")[2]).rpartition("   ")[2].strip()
-
-    assert shown(*benches(0, "1", "2", "3", "4", "5", "6", "7", "8", "9")) == "1 Bench0 2-9"
-    assert shown(*benches(2, "1", "2", "3", "4", "5", "6", "7", "8", "9")) == "1-2 3 Bench2 4-9"
-    assert shown(*benches(0, "1", "f", "3", "4", "5", "6", "7", "8", "9")) == "1 Bench0 f 3-9"
-
-
 def test_a_long_path_keeps_its_file_and_hides_neither_the_benches_nor_what_is_stale() -> None:
     facts = replace(FACTS, source="/data/projects/builds/2025/nightly/linux-x86-64/compile-long.log")
     for cells in (200, 150, 125, 110, 95, 80):

@@ -36,8 +36,6 @@ ACTIONS = (
     Action("refresh", ("R",), "Refresh", "Read again what is on disk", "Ask"),
     Action("budget-up", ("b",), "Budget+", "A larger budget", "Turn"),
     Action("budget-down", ("B",), "Budget−", "A smaller budget", "Turn"),
-    Action("budget-step-up", ("plus",), "+10", "A budget of ten tokens more", "Turn"),
-    Action("budget-step-down", ("underscore",), "−10", "A budget of ten tokens less", "Turn"),
     Action("type", ("equals_sign",), "Type", "Type the budget, or the value of the chosen knob", "Turn"),
     Action("weights", ("w",), "Weights", "Go to the knobs; ↑ and ↓ choose one", "Turn"),
     Action("all-knobs", ("M",), "All knobs", "Show every knob, parts of relevance among them; or fewer", "Turn"),
@@ -54,7 +52,6 @@ ACTIONS = (
     Action("exclude", ("minus",), "Exclude", "Drop this item; or no longer", "Steer"),
     Action("boost", ("full_stop",), "Boost", "Multiply its priority by the next larger factor", "Steer"),
     Action("damp", ("comma",), "Damp", "Multiply its priority by the next smaller factor", "Steer"),
-    Action("prefer", ("asterisk",), "Prefer", "Remember it as preferred in this repository; or forget it", "Steer"),
     Action("why", ("i",), "Why", "Why this item was decided as it was", "Look"),
     Action("preview", ("v",), "Preview", "The item's text", "Look"),
     Action("pack", ("P",), "Pack", "Exactly what is sent, each part with its item; / finds in it", "Look"),
@@ -62,11 +59,10 @@ ACTIONS = (
     Action("curve", ("l",), "Curve", "What is sent at each budget", "Look"),
     Action("window", ("T",), "Window", "What fills a model's window, tool by tool, and when it will be full", "Look"),
     Action("hint", ("h",), "Hint", "Apply the marked hint: the value that turns the decision on this item", "Turn"),
-    Action("decimals", ("percent_sign",), "Decimals", "All decimals of the figures in Why, or three", "Look"),
     Action("zoom", ("enter",), "Zoom", "The pane with the keys fills the screen, or no longer", "Look"),
     Action("next-hint", ("I",), "Next hint", "Mark the next hint", "Turn"),
     Action("ghost", ("x",), "Ghost", "Compare with the present answer from now on", "Look"),
-    Action("compare", ("c",), "Compare", "Lay another profile, budget or commit, or the ghost, beside this", "Look"),
+    Action("compare", ("c",), "Compare", "Lay another profile or budget, or the ghost, beside this", "Look"),
     Action("adopt", ("a",), "Adopt", "Take the settings of the right side of the comparison", "Look"),
     Action("find", ("f",), "Find", "Go to an item by its name, its path or its text", "Find"),
     Action("filter", ("F",), "Filter", "Show the items of one state, kind, language or folder; Esc shows all", "Find"),
@@ -82,8 +78,6 @@ ACTIONS = (
     Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change"),
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
     Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change"),
-    Action("copy-pack", (), "Copy what is sent", "Copy the text that a model reads", "Change"),
-    Action("copy-item", (), "Copy this item", "Copy the text of the item under the cursor", "Change"),
     Action("export", ("E",), "Export", "Write an HTML page, Markdown, JSON or a picture to show", "Change"),
     Action("edit", ("e",), "Edit", "Open the item in $EDITOR at its line", "Change"),
     Action("save", ("S",), "Save", "Keep the settings as a profile, or this screen as a scenario to check", "Guard"),
@@ -179,7 +173,7 @@ def list_overrides(keys: Keymap) -> dict[str, str]:
 
 
 NEED_ANSWER = frozenset(("why", "preview", "pack", "diff", "curve", "ghost"))
-NEED_DECISION = frozenset(("compare", "copy-pack", "copy-item", "export"))
+NEED_DECISION = frozenset(("compare", "export"))
 # Actions by what there must be first: an answer, one to the present settings, items in the list.
 NEED_ITEMS = frozenset(
     (

@@ -206,12 +206,9 @@ class Bench(Guarded, Screen[None]):
         self.kind_page.release()
 
     def on_resize(self) -> None:
-        """Gives the keys back to what had them before the terminal was too small to show it. The columns of the list
-        depend on the screen."""
+        """Gives the keys back to what had them before the terminal was too small to show it."""
 
         def follow() -> None:
-            if self.scene.screen != self.size.width:
-                self.paint_list()
             if self.focused is None and self.had_focus is not None and self.had_focus.focusable:
                 self.set_focus(self.had_focus)
 
@@ -247,6 +244,12 @@ class Bench(Guarded, Screen[None]):
     def in_field(self) -> bool:
         """Tells whether the keys go to a field."""
         return isinstance(self.focused, Input)
+
+    @property
+    def focus_chain(self) -> list[Widget]:
+        """The widgets that Tab goes through: it leads out of the fields, and to none of them from a pane."""
+        chain = super().focus_chain
+        return chain if self.in_field else [widget for widget in chain if not isinstance(widget, Input)] or chain
 
     def on_descendant_focus(self) -> None:
         """Draws the words about keys anew: they say where the keys go."""
@@ -586,7 +589,7 @@ class Bench(Guarded, Screen[None]):
     def paint_list(self) -> None:
         """Paints the list from the state."""
         if self.standing:
-            state, self.scene.screen = self.state, self.size.width
+            state = self.state
             listing = state.kind_page.listing(self.scene) if state.shown is not None else None
             if listing is not None:
                 listing.overruled = partial(find_overruling, state.kind_page.kind, state.answer)

@@ -126,10 +126,6 @@ NAME, PLACE = "name", "place"
 
 _GAP = 1
 
-# Columns of a screen from which bars in rows are longer, and those that bring a cell of them: the others are for names
-# and places.
-_BARS_GROW_FROM, _SCREEN_PER_CELL = 120, 4
-
 _SAMPLED = 500  # names that are measured to find how wide their columns want to be
 
 # Percent of the names that should fit whole into their column: where room is scarce, and where there is more.
@@ -156,7 +152,6 @@ class ListColumn:
     wants: int  # cells it takes before a column that matters less has any
     matters: int  # 0: most; columns that matter least give way first
     right: bool = False  # figures stand at the right
-    brief: str = ""  # the title where the whole one has no room
     most: int = 0  # cells it makes use of once all columns have what they want
 
     @classmethod
@@ -197,12 +192,6 @@ def lay_out_columns(columns: Sequence[ListColumn], cells: int) -> ListLayout:
     shown = tuple(column for column in columns if column.id in given)
     ids = [column.id for column in shown]
     return ListLayout(shown, given, (NAME, PLACE) in pairwise(ids))
-
-
-def bar_cells(least: int, most: int, screen: int) -> int:
-    """Returns the cells of a bar in every row on a screen of so many columns: no fewer on a wider one, whose list may
-    be narrower because pages stand beside it."""
-    return min(most, least + max(0, screen - _BARS_GROW_FROM) // _SCREEN_PER_CELL)
 
 
 def sample_items(count: int, most: int = _SAMPLED) -> range:

@@ -17,7 +17,7 @@ from secateur.cli.parsing import completed_by, one_of
 from secateur.errors import UsageError, unreadable_folder
 from secateur.ledger import Reason, ReasonCode
 from secateur.profile_files import adopt_profile, own_file, repository_file, write_profile
-from secateur.render.page import SENTENCES
+from secateur.render.page import SENTENCES, count_noun
 from secateur.settings import Settings, installed_keys, lookup, schema
 from secateur.shape import Shape, dumps
 from secateur.terminal import visible
@@ -121,7 +121,8 @@ def _write_profiles(options: CommandCall, root: Path, settings: Settings) -> str
         written = write_profile(file, options.save_profile, settings)
         values, refused = dict(written.values), dict(written.refused)
         output = ProfileOutput(written.name, str(written.path), values, refused, None)
-        lines.append(f"{written.path}: [profiles.{written.name}] holds {len(written.values):,} settings")
+        others = count_noun(len(values), "other setting")
+        lines.append(f"{written.path}: [profiles.{written.name}] holds {written.base} and {others}")
         lines += [f"  left out {key}: {why}" for key, why in written.refused.items()]
     if options.adopt is not None:
         changed = adopt_profile(own, options.adopt)

@@ -19,6 +19,7 @@ class CommandWords:
     def __init__(self, command: str, settings: Settings, opened: Settings, *first: str) -> None:
         """`first`: words behind the command."""
         self._settings, self._opened = settings, opened
+        self._profile = with_profile(Settings(profiles=settings.profiles), settings.profile)
         self._words = ["secateur", command, *first, "--profile", settings.profile]
         self._said: set[str] = set()
 
@@ -35,15 +36,23 @@ class CommandWords:
             if text.strip():
                 self._words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
 
-    def flag(self, flag: str, value: str, *keys: str) -> None:
-        """Writes a flag, given the keys of its settings."""
-        self._words += [flag, value]
-        self._said.update(keys)
+    def _needed(self, key: str) -> bool:
+        """Tells whether a setting is not as the profile has it, or not as a configuration file has it."""
+        value = lookup(self._settings, key)
+        return not value == lookup(self._profile, key) == lookup(self._opened, key)
 
-    def setting(self, flag: Flag) -> None:
-        """Writes a flag with the value of its setting: a switch if it is on, a repeatable one for each of its values,
-        other names as `--set`."""
+    def flag(self, flag: str, value: str, *keys: str, always: bool = False) -> None:
+        """Writes a flag, given the keys of its settings, if one of them is not as the profile has it."""
+        if always or any(map(self._needed, keys)):
+            self._words += [flag, value]
+            self._said.update(keys)
+
+    def setting(self, flag: Flag, *, always: bool = False) -> None:
+        """Writes a flag with the value of its setting, if the profile has another one: a switch if it is on, a
+        repeatable one for each of its values, other names as `--set`."""
         value = lookup(self._settings, flag.key)
+        if not (always or self._needed(flag.key)):
+            return
         if flag.repeatable:
             self.input(flag.name.removeprefix("--"), value)
             return
@@ -63,13 +72,9 @@ class CommandWords:
     def differing(self, keys: Iterable[str]) -> None:
         """Writes every other key that differs from its value in the profile, or from the loaded value, which may come
         from a configuration file. Keys that only a run can have are left to their flags."""
-        profile = with_profile(Settings(profiles=self._settings.profiles), self._settings.profile)
         for name in keys:
-            value = lookup(self._settings, name)
-            if value == lookup(profile, name) == lookup(self._opened, name):
-                continue
-            if name not in self._said and key_of(name).scope != "run":
-                self.set(name, toml(value))
+            if self._needed(name) and name not in self._said and key_of(name).scope != "run":
+                self.set(name, toml(lookup(self._settings, name)))
 
     def line(self, *files: str) -> str:
         """Returns the whole line for a shell; words after `--` are never flags."""
@@ -84,7 +89,7 @@ def command_line(kind: Kind[Any, Any], given: Inputs, settings: Settings, opened
         if not declared.positional and declared.role != "output":
             words.input(declared.name, given[declared.name])
     for flag in kind.flags:
-        words.setting(flag)
+        words.setting(flag, always=flag.key == kind.budget.key)
     if settings.llm.enabled:
         words.set("llm.enabled", "false")
     words.differing(kind.deciding_keys)

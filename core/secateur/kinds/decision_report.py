@@ -16,11 +16,12 @@ from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
 from secateur.kinds.protocols import Outcome
 from secateur.kinds.run import command_line_of, describe_reason, render, report_page
+from secateur.kinds.side_by_side import side_by_side
 from secateur.ledger import Entry, State, Sums
 from secateur.redaction import redact_typed
-from secateur.render.page import Page, describe_redactions, shown_notices
+from secateur.render.page import Page, change, describe_redactions, shown_notices
 from secateur.render.proofs import lever_words, sections_of
-from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, markdown_report, plain_lines
+from secateur.render.report.content import CHANGED, DecisionReport, Excerpt, ReportItem, markdown_report, plain_lines
 from secateur.render.report.html_page import html_page
 from secateur.render.report.picture import svg_picture
 from secateur.settings import Settings
@@ -54,11 +55,18 @@ def form_of(path: Path) -> str:
 
 
 def report_of(
-    kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, command: str, *, brief: bool = False
+    kind: Kind[Any, Any],
+    outcome: Outcome[Any],
+    inputs: Inputs,
+    command: str,
+    *,
+    brief: bool = False,
+    before: Outcome[Any] | None = None,
 ) -> DecisionReport:
     """Makes the report on an outcome whose texts can still be read.
 
     Args:
+        before: an earlier outcome of the same input: what changed since is a part of the report.
         command: the command line that reproduces the decision.
         brief: without texts, and without the sections below the list.
     """
@@ -75,6 +83,8 @@ def report_of(
     for entry, _ in listed:
         unlisted[entry.state] -= Sums(1, entry.before, entry.after)
     texts, without_text = ({}, 0) if brief else _read_texts(kind, outcome, listed)
+    changed = _describe_changes(kind, before, outcome) if before is not None else ""
+    further = [] if brief else _proven_sections(kind, outcome)
     return DecisionReport(
         kind=kind.wording.title,
         noun=kind.wording.entries or kind.wording.noun,
@@ -91,7 +101,8 @@ def report_of(
         wrapper=ledger.entries[-1].after,
         items=[_item(kind, outcome, entry, index, texts.get(index)) for entry, index in listed],
         unlisted={state: sums for state, sums in unlisted.items() if sums.number},
-        further=[] if brief else _proven_sections(kind, outcome),
+        changed=changed,
+        further=[*([(CHANGED, changed)] if changed else []), *further],
         notices=shown_notices(outcome.warnings),
         command=visible(command),
         leaving=None if brief else _excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
@@ -188,6 +199,19 @@ def _proven_sections(kind: Kind[Any, Any], outcome: Outcome[Any]) -> list[tuple[
         else:
             titled[-1] = titled[-1][0], titled[-1][1] + text
     return titled
+
+
+def _describe_changes(kind: Kind[Any, Any], before: Outcome[Any], outcome: Outcome[Any]) -> str:
+    """Returns the tokens then and now, and a line for each entry that is decided otherwise; "" if none is."""
+    sides = side_by_side(before, outcome)
+    lines = [
+        f"{sign} {_line(pair.id)}: {pair.right.entry.state.label if pair.right is not None else 'gone'}"
+        + (f", {_line(kind.describe(outcome, pair.right.number).because)}" if pair.right is not None else "")
+        for sign, pairs in (("+", sides.only_right), ("-", sides.only_left), ("~", sides.otherwise))
+        for pair in pairs
+    ]
+    budgets = f"budget {change(sides.left.budget, sides.right.budget)}"
+    return "\n".join([f"tokens {change(sides.left.after, sides.right.after)}, {budgets}", *lines, ""] if lines else [])
 
 
 def _excerpt(text: str, most: int) -> Excerpt | None:

@@ -317,7 +317,8 @@ def location_of(
 def command_line_of(
     kind: Kind[Any, Any], inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[Any] | None = None
 ) -> str:
-    """The command line of a decision with every flag spelled out, so that no configuration file can change it.
+    """The command line of a decision: its profile, its budget, and every setting that differs from the profile or from
+    what a configuration file says.
 
     Args:
         opened: the settings as loaded, which may come from a file.

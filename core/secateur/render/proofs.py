@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from operator import add
 from typing import TypeVar
 
 import numpy as np
@@ -72,20 +71,17 @@ def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pi
     curve, trials = explanation.curve, explanation.trials
     not_known = f"not known: the search ended after {explanation.reached}"
     ranges = [(name, _range_words(*ends) if ends else not_known) for name, ends in explanation.ranges.items()]
-    figures = list(dict.fromkeys(name for point in curve.points for name in point.figures))  # such as "chunks"
+    points = tuple(curve_rows(curve, trials, SHOWN_POINTS))
     keeps = ", --pin ID keeps one of them" if pins else ""
     others = f"  {explanation.unlisted:,} more: --dropped all lists them, --why ID explains one{keeps}"
-    lost = [f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}" for drop in curve.drops]
-    gained = [f", gains {name_items(trials, drop.gains)}" if drop.gains else "" for drop in curve.drops]
-    words = [*curve_words(trials, curve), *map(add, lost, gained)]
-    columns = (*_POINTS, *[_FIGURE] * len(figures), _MARK)
+    columns = (*_POINTS, *[_FIGURE] * (len(points[0]) - len(_POINTS)), _MARK)
     sections = [
         Section(
             tuple(_lever_rows(explanation, because)), _TURNS, others if explanation.unlisted else "", columns=LEVERS
         ),
         Section(ranges, "nothing changes between", columns=_RANGES),
-        Section(tuple(_points(curve, figures, trials)), "what goes out against the budget", columns=columns),
-        Section([f"  {line}" for line in words], apart=False),
+        Section(points, "what goes out against the budget", columns=columns),
+        Section([f"  {line}" for line in curve_words(trials, curve)], apart=False),
     ]
     return [section for section in sections if section.rows]
 
@@ -211,6 +207,9 @@ def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
         yield f"more budget drops something at {curve.dropping:,} of them: {of}"
     else:
         yield f"at none of them more budget drops anything: {of}"
+    for drop in curve.drops:
+        gained = f", gains {name_items(trials, drop.gains)}" if drop.gains else ""
+        yield f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}{gained}"
 
 
 def _lever_rows(explanation: Explanation, because: Because) -> Iterator[Sequence[str] | str]:
@@ -232,9 +231,11 @@ def _lever_rows(explanation: Explanation, because: Because) -> Iterator[Sequence
         yield f"  {State.KEPT.glyph} {ids}{more}: {why}"
 
 
-def _points(curve: Curve, figures: Sequence[str], trials: Trials) -> Iterator[Sequence[str]]:
+def curve_rows(curve: Curve, trials: Trials, most: int) -> Iterator[Sequence[str]]:
+    """Yields the titles, then the cells of about `most` points; a last cell marks the present budget and the knee."""
+    figures = list(dict.fromkeys(name for point in curve.points for name in point.figures))  # such as "chunks"
     yield trials.budget_label, "tokens", "whole", "partly", *figures
-    step, last = -(-len(curve.points) // SHOWN_POINTS), len(curve.points) - 1
+    step, last = -(-len(curve.points) // most), len(curve.points) - 1
     for index, point in enumerate(curve.points):
         if index % step and index != last and point.budget not in (trials.budget, curve.knee):
             continue

@@ -32,6 +32,7 @@ from secateur.settings.schema import PROFILES, Settings, profile_table
 from secateur.settings.search import OF_KINDS
 from secateur.toml_values import toml_value
 
+BASE = "base"  # key of a profile that names the built-in one whose values it has where it says nothing
 IGNORED = "config_ignored"  # code of the notice that a setting of a repository is ignored
 # The message in place of further notices of that code.
 _FURTHER = "{:,} more settings are ignored in the same way; `secateur config` lists them, with the lines to write."
@@ -82,11 +83,13 @@ def merge(layers: Sequence[Layer]) -> Loaded:
         if "profile" in flat
     }
     chosen = list(profiles)[-1:]
+    # built-in values are trusted, whoever chose the profile
+    trusted = [dict(_flatten(table, name)) for name, table in PROFILES.items()] if chosen else []
     for layer, flat in flat_layers:
         if layer.name in chosen:
             place = f"profile {flat['profile']}"
             for key_name, value in _flatten(profiles[layer.name], place):
-                built_in = flat["profile"] in PROFILES  # built-in values are trusted, whoever chose the profile
+                built_in = any(table.get(key_name) == value for table in trusted)
                 if built_in or _may_set(
                     layer, key_name, check_value(key_name, value, place), f"{layer.name} ({place})", notices
                 ):
@@ -240,7 +243,8 @@ def _check_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[st
             raise ConfigError(f"{place}: {name} is built in", hint="choose another name")
         if not isinstance(table, Mapping):
             raise ConfigError(f"{place} is not a table", hint="write [profiles.NAME.smart_pruning] and keys below it")
-        flat = _by_name(table, layer, notices, f" [profiles.{name}]")
+        own = {part: value for part, value in table.items() if part != BASE}
+        flat = _by_name(own, layer, notices, f" [profiles.{name}]")
         for key_name, value in flat.items():
             if key_name in ("profile", "profiles") or key_of(key_name).scope == "run":
                 raise ConfigError(
@@ -248,9 +252,9 @@ def _check_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[st
                     hint="profiles hold weights, budgets and switches",
                 )
             check_value(key_name, value, place)
-        profiles[name] = nest_tables(
-            {key_name: value for key_name, value in flat.items() if _may_set(layer, key_name, value, place, notices)}
-        )
+        base = dict(_flatten(profile_table(table[BASE], {}, f"{place} {BASE}"), place)) if BASE in table else {}
+        allowed = {name: value for name, value in flat.items() if _may_set(layer, name, value, place, notices)}
+        profiles[name] = nest_tables(base | allowed)
     return profiles
 
 

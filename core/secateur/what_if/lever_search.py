@@ -55,7 +55,16 @@ def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float] | 
             ends.append(knob.values[reached])
     except _NotTried:
         return None
-    return ends[0], ends[1]
+    finer = _finer(knob)
+    return unchanged_range(runs, finer) if ends[0] == ends[1] and finer else (ends[0], ends[1])
+
+
+def _finer(knob: NumberKnob) -> NumberKnob | None:
+    """Returns a knob with values of three decimals between the neighbours of the present one; None if it has them."""
+    near = knob.values[max(0, knob.place - 1) : knob.place + 2]
+    low, high = (round(end * 1000) for end in (near[0], near[-1]))
+    values = tuple(sorted({knob.present, *(step / 1000 for step in range(low, high + 1))}))
+    return replace(knob, values=values, every=False) if isinstance(knob.present, float) and high - low > 2 else None
 
 
 def _outwards(knob: NumberKnob, step: int) -> Iterator[int]:

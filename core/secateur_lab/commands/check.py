@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from secateur import CommandCall, CommandParser, UsageError, shown, visible
+from secateur import CommandCall, CommandParser, UsageError, shown, visible, write_output
 
 from secateur_lab.scenarios.assertions import join_first
 from secateur_lab.scenarios.check import CheckVerdict, Result, exit_code, record_decisions, results_of
@@ -24,6 +24,8 @@ from secateur_lab.scenarios.report import (
     text_report,
     words,
 )
+from secateur_lab.scenarios.scenario import parse_scenario, read_text
+from secateur_lab.scenarios.toml_writing import replace_expected
 
 ANNOTATIONS = 5  # annotations per scenario: GitHub shows ten per step
 LARGEST_COMMENT = 60_000  # most characters of a comment: GitHub allows 65,536
@@ -150,6 +152,21 @@ def arguments(parser: CommandParser) -> None:
         "--update", action="store_true", help="record the decisions as they are now; assertions stay as they are"
     )
     parser.add_argument(
+        "--remove",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="first remove assertions on an item; repeatable",
+    )
+    parser.add_argument(
+        "--replace",
+        action="append",
+        nargs=2,
+        default=[],
+        metavar=("ID", "NEW"),
+        help="first assert it of another item, such as one that was renamed; repeatable",
+    )
+    parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="only scenarios whose path matches; repeatable"
     )
     parser.executor_arguments("run scenarios")
@@ -161,6 +178,7 @@ def run(options: CommandCall) -> int:
     run."""
     _check_call(options)
     paths = _chosen(options)
+    _change_assertions(paths, [*((id_, None) for id_ in options.remove), *options.replace])
     indexing, checking = options.progress_bar(), options.progress_bar(unit="scenarios")
     results: dict[int, Result] = {}
     try:
@@ -213,3 +231,17 @@ def _chosen(options: CommandCall) -> list[Path]:
         folders = ", ".join(shown(name) for name in options.paths)
         options.say(f"warning: no scenario lies below {folders}: their names end in .scenario.toml")
     return chosen
+
+
+def _change_assertions(paths: Sequence[Path], changes: Sequence[tuple[str, str | None]]) -> None:
+    texts = {path: read_text(path) for path in paths} if changes else {}
+    new = dict(texts)
+    for old, now in changes:
+        changed = {path: replace_expected(text, old, now) for path, text in new.items()}
+        if changed == new:
+            raise UsageError(f"nothing is asserted of {shown(old)}", hint="give an id, a text or a key of [expect]")
+        new = changed
+    for path, text in new.items():
+        if text != texts[path]:
+            parse_scenario(text, path)
+            write_output(path, text)

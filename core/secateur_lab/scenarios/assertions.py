@@ -8,7 +8,7 @@ Pure. A cause shows figures of both sides: the recorded decision and the present
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from secateur import Number, Shape, State, installed_keys, redact, sentence, suggestion
 
 from secateur_lab.scenarios.malformed import ScenarioError
@@ -114,6 +114,22 @@ class Failure(Shape, frozen=True):
     assertion: str  # as it is written: `must_keep "a.py::f"`
     said: Annotated[str, Meta(description="What is true instead.")]
     line: Annotated[Number, Meta(description="Of the scenario's file.")]
+    ids: Annotated[Sequence[str], Meta(description="The items because of which it fails.")] = ()
+    now: Annotated[str, Meta(description="The item that has the text of the only one now.")] | UnsetType = UNSET
+    causes: Annotated[Sequence[str], Meta(description="What moved them since it was saved, the nearest first.")] = ()
+
+    @property
+    def words_to_accept(self) -> tuple[str, ...]:
+        """The flags of `secateur check` that replace or remove the assertion, as far as that is one item."""
+        if isinstance(self.now, str):
+            return ("--replace", self.ids[0], self.now)
+        return ("--remove", self.ids[0]) if len(self.ids) == 1 else ()
+
+
+def asserted_ids(expect: Expect) -> set[str]:
+    """Returns the ids of items about which something is asserted."""
+    ids = {*expect.must_keep, *expect.must_shorten, *expect.must_drop, *(rule.id for rule in expect.rank_of)}
+    return ids | {id_ for rule in expect.recall_of for id_ in rule.ids}
 
 
 LineOf = Callable[[KeyPath], int]  # returns the line in a scenario's file, from 1, of a path in it
@@ -122,11 +138,12 @@ LineOf = Callable[[KeyPath], int]  # returns the line in a scenario's file, from
 def find_failures(expect: Expect, decided: Decided, line_of: LineOf) -> Iterator[Failure]:
     """Yields the assertions that do not hold for these decisions. Raises ScenarioError: an assertion does not apply to
     this kind of context."""
-    for assertion, said, where in _find_faults(expect, decided):
-        yield Failure(assertion, said, line_of(where))
+    for assertion, said, where, *ids in _find_faults(expect, decided):
+        yield Failure(assertion, said, line_of(where), ids)
 
 
-_Fault = tuple[str, str, KeyPath]  # an assertion, what is true instead, and the path of the assertion in the scenario
+# An assertion, what is true instead, the path of the assertion in the scenario, and the items that are to blame.
+_Fault = tuple[str, str, KeyPath, *tuple[str, ...]]
 
 
 def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:
@@ -136,17 +153,19 @@ def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:
         ("must_drop", (State.DROPPED,)),
     ):
         for index, id_ in enumerate(getattr(expect, name)):
-            yield from _check_state(name, index, id_, states, decided)
+            yield from _check_state(name, index, id_, states, decided, expect)
     for index, rank in enumerate(expect.rank_of):
-        yield from _check_rank(rank.id, rank.at_most, index, decided)
+        yield from _check_rank(rank.id, rank.at_most, index, decided, expect)
     for index, recall in enumerate(expect.recall_of):
         listed = [decided.by_id[id_] for id_ in recall.ids if id_ in decided.by_id]
         kept = [item.id for item in listed if item.entry.state is State.KEPT]
         share = len(kept) / len(recall.ids)
         if share < recall.at_least:
-            missing = join_first([id_ for id_ in recall.ids if id_ not in kept], MOST_NAMED)
-            fault = f"{len(kept)} of {len(recall.ids)} are kept whole ({share:.2f}); not {missing}"
-            yield (f"recall_of at_least {recall.at_least:g}", fault, _key("recall_of", index))
+            missing = [id_ for id_ in recall.ids if id_ not in kept]
+            fault = (
+                f"{len(kept)} of {len(recall.ids)} are kept whole ({share:.2f}); not {join_first(missing, MOST_NAMED)}"
+            )
+            yield (f"recall_of at_least {recall.at_least:g}", fault, _key("recall_of", index), *missing)
     if expect.budget_used_between is not None:
         least, most = expect.budget_used_between
         used, budget = decided.ledger.after, decided.ledger.budget
@@ -195,28 +214,30 @@ def _ignored_error(name: str, decided: Decided) -> ScenarioError:
     return ScenarioError(f"expect.{name} is ignored by kind {decided.kind.name}", hint="leave it out", where=_key(name))
 
 
-def _check_state(name: str, index: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[_Fault]:
+def _check_state(
+    name: str, index: int, id_: str, states: Sequence[State], decided: Decided, expect: Expect
+) -> Iterator[_Fault]:
     if (listed := decided.by_id.get(id_)) is None:
         if name == "must_drop" and decided.kind.finds:
             return  # an item that is not found is not in the output
-        yield (f"{name} {_quote(id_)}", _absent(id_, index, decided), _key(name, index))
+        yield (f"{name} {_quote(id_)}", _absent(id_, index, decided, expect), _key(name, index), id_)
     elif listed.entry.state not in states:
         fault = f"it is {listed.entry.state.label}: {sentence(listed.entry)}"
-        yield (f"{name} {_quote(id_)}", fault, _key(name, index))
+        yield (f"{name} {_quote(id_)}", fault, _key(name, index), id_)
 
 
-def _check_rank(id_: str, at_most: int, index: int, decided: Decided) -> Iterator[_Fault]:
+def _check_rank(id_: str, at_most: int, index: int, decided: Decided, expect: Expect) -> Iterator[_Fault]:
     listed, name = decided.by_id.get(id_), f"rank_of {_quote(id_)} at_most {at_most}"
     if listed is None:
-        yield (name, _absent(id_, index, decided), _key("rank_of", index))
+        yield (name, _absent(id_, index, decided, expect), _key("rank_of", index), id_)
         return
     rank = listed.rank if listed.entry.terms else listed.entry.position
     if rank is None and any(other.entry.terms or other.entry.position for other in decided.listed):
-        yield (name, "it is not in the output", _key("rank_of", index))
+        yield (name, "it is not in the output", _key("rank_of", index), id_)
     elif rank is None:
         raise _ignored_error("rank_of", decided)
     elif rank > at_most:
-        yield (name, f"its rank is {rank}", _key("rank_of", index))
+        yield (name, f"its rank is {rank}", _key("rank_of", index), id_)
 
 
 def describe_input(at_most: int, decided: Decided) -> _Fault:
@@ -229,8 +250,9 @@ def describe_input(at_most: int, decided: Decided) -> _Fault:
     return (f"input_at_most {at_most:,}", said, _key("input_at_most"))
 
 
-def _absent(id_: str, index: int, decided: Decided) -> str:
-    near = suggestion(id_, decided.by_id) if index < MOST_SUGGESTED else ""
+def _absent(id_: str, index: int, decided: Decided, expect: Expect) -> str:
+    asserted = asserted_ids(expect)
+    near = suggestion(id_, [name for name in decided.by_id if name not in asserted]) if index < MOST_SUGGESTED else ""
     fault = "it no longer exists" if decided.kind.unknown(decided.outcome, [id_]) else "it is not found"
     return fault + (f"; did you mean {near}?" if near else "")
 

@@ -18,6 +18,7 @@ import shlex
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,6 +58,9 @@ MOVING = (
 
 # The warning about a clone made by a build, shown if decisions changed.
 SHALLOW = "this clone is shallow: hotspots use only a part of the history; fetch all of it (git fetch --unshallow)"
+
+
+MOST_WORDS = 9  # words of a command that accepts failed assertions; a longer one is not printed
 
 
 class CheckVerdict(StrEnum):
@@ -153,10 +157,11 @@ class Result:
             lines.append(f"to accept: secateur check {secateur.visible(shlex.quote(self.name))} --update")
         if self.name and self.compared.failures:
             places = sorted({failure.line for failure in self.compared.failures})
-            where = (
-                f"line{'' if len(places) == 1 else 's'} {', '.join(map(str, places))} of {secateur.visible(self.name)}"
-            )
-            lines.append(f"to accept: edit {where}; --update changes no assertion")
+            where = f"line{'' if len(places) == 1 else 's'} {', '.join(map(str, places))} of {self.name}"
+            lines.append(f"to accept: edit {secateur.visible(where)}; --update changes no assertion")
+            words = [word for failure in self.compared.failures for word in failure.words_to_accept]
+            if 0 < len(words) <= MOST_WORDS:
+                lines.append(secateur.visible(f"or: secateur check {shlex.join([self.name, *words])}"))
         return tuple(lines)
 
 
@@ -204,7 +209,7 @@ def result_of(path: Path, name: str, scenario: Scenario, decided: Decided, text:
     Raises:
         SecateurError: an assertion does not apply to the kind; like `Decided.recorded`.
     """
-    compared = compare(scenario, decided, toml_places(text).line)
+    compared = compare(scenario, decided, lambda where: _places(text).line(where))
     verdict = CheckVerdict.PASSED
     if compared.failures:
         verdict = CheckVerdict.FAILED
@@ -214,6 +219,9 @@ def result_of(path: Path, name: str, scenario: Scenario, decided: Decided, text:
     records = unrecorded or scenario.recorded is not None or scenario.expect.exact
     recorded = decided.recorded() if records else None  # a scenario of assertions alone stays one
     return Result(path, name, verdict, scenario.kind, scenario.about, compared, recorded, unrecorded=unrecorded)
+
+
+_places = lru_cache(maxsize=1)(toml_places)  # a scenario on a screen is compared at every step of a knob
 
 
 def text_with_decisions(result: Result) -> str | None:
@@ -337,11 +345,14 @@ def open_scenario(path: Path, session: Session) -> OpenedScenario:
     return OpenedScenario(path, scenario, kind, inputs, loaded, environment)
 
 
-def status_of(path: Path, scenario: Scenario, kind: Kind[Any, Any], outcome: Outcome[Any]) -> ScenarioStatus:
+def status_of(
+    path: Path, scenario: Scenario, kind: Kind[Any, Any], outcome: Outcome[Any], text: str = ""
+) -> ScenarioStatus:
     """Compares a scenario with an outcome of its kind. It follows a knob, so it reads nothing but texts of entries.
+    `text`: of the scenario's file, for lines.
     Raises SecateurError: an assertion does not apply to the kind, or a text can no longer be read."""
     decided = decided_of(kind, outcome, wanted_ids(scenario))
-    return ScenarioStatus(result_of(path, path.name, scenario, decided), decided)
+    return ScenarioStatus(result_of(path, path.name, scenario, decided, text), decided)
 
 
 def recorded_ledger(recorded: Recorded, decided: Decided) -> Ledger:

@@ -1,15 +1,23 @@
 """Compares a scenario with decisions: decisions that differ from the recorded ones, assertions that fail. Pure."""
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, structs
 from secateur import Number, Reason, Shape, State
 
-from secateur_lab.scenarios.assertions import Failure, LineOf, Moves, changed_settings, describe_input, find_failures
+from secateur_lab.scenarios.assertions import (
+    Failure,
+    LineOf,
+    Moves,
+    asserted_ids,
+    changed_settings,
+    describe_input,
+    find_failures,
+)
 from secateur_lab.scenarios.running import Decided, Listed
 from secateur_lab.scenarios.scenario import Recorded, RecordedItem, Scenario
 
@@ -112,21 +120,40 @@ def compare(scenario: Scenario, decided: Decided, line_of: LineOf = lambda _: 1)
     flips: tuple[DecisionChange, ...] = ()
     if recorded is not None and scenario.expect.cut_tolerance is not None:
         differences, flips = _separate_flips(differences, recorded, decided, scenario.expect.cut_tolerance)
-    if recorded is None or not (differences or failed):
+    if (basis := recorded or scenario.saved) is None or not (differences or failed):
         ceiling = scenario.expect.input_at_most
         read = describe_input(ceiling, decided) if ceiling is not None and not failed else None
         return CheckFindings(differences, failed, flips, input_read=f"{read[0]}: {read[1]}" if read is not None else "")
-    knobs = changed_settings(recorded, decided)
+    failed = tuple(_explain(failed, basis, decided, asserted_ids(scenario.expect)))
+    knobs = changed_settings(basis, decided)
     origins = {key: decided.origins[key] for key in knobs if key in decided.origins}
-    files = tuple(dict.fromkeys(id_.partition("::")[0] for id_ in _changed_texts(recorded, decided)))
+    files = tuple(dict.fromkeys(id_.partition("::")[0] for id_ in _changed_texts(basis, decided)))
     return CheckFindings(differences, failed, flips, knobs, files, origins)
+
+
+def _explain(
+    failures: Sequence[Failure], basis: Recorded, decided: Decided, asserted: Collection[str]
+) -> Iterator[Failure]:
+    """Yields failures with what moved their items since `basis`. An item that is gone is looked for by its text."""
+    now = {id_: decided.item(listed) for id_, listed in decided.by_id.items()} if failures else {}
+    by_text = {item.text: item for id_, item in reversed(now.items()) if item.text and id_ not in asserted}
+    pairs = [(was, now.get(was.id) or by_text.get(was.text)) for was in basis.items]
+    known = [(was, item) for was, item in pairs if item is not None]
+    moves, by_id = Moves(known, []), {was.id: (was, item) for was, item in known}
+    for failure in failures:
+        found = [by_id[id_] for id_ in failure.ids if id_ in by_id]
+        causes = [(was.id, cause) for was, item in found for cause in moves.causes(was, item)]
+        texts = [f"{id_}: {cause}" if len(failure.ids) > 1 else cause for id_, cause in causes]
+        if len(failure.ids) == 1 and found and (moved := found[0][1]).id != failure.ids[0]:
+            said = f"its text is {moved.id} now, which is {moved.state}"
+            yield structs.replace(failure, said=said, now=moved.id, causes=texts)
+        else:
+            yield structs.replace(failure, causes=texts)
 
 
 def wanted_ids(scenario: Scenario) -> set[str]:
     """Returns the ids that must be looked up even if they are not in the output."""
-    expect = scenario.expect
-    ids = {*expect.must_keep, *expect.must_shorten, *expect.must_drop, *(rule.id for rule in expect.rank_of)}
-    ids |= {id_ for rule in expect.recall_of for id_ in rule.ids} | set(scenario.judged)
+    ids = asserted_ids(scenario.expect) | set(scenario.judged)
     return ids | ({item.id for item in scenario.recorded.items} if scenario.recorded else set())
 
 

@@ -101,7 +101,9 @@ def details(result: Result, *, verbose: bool = False) -> list[str]:
     if result.unrecorded:
         lines.append("it has no recorded decisions and no assertions: --update records the decisions")
     compared = result.compared
-    lines += [f"- {visible(finding.assertion)}: {visible(finding.said)}" for finding in compared.failures]
+    for failure in compared.failures:
+        lines.append(f"- {visible(failure.assertion)}: {visible(failure.said)}")
+        lines += [f"    {'- ' * cause.startswith('::')}{visible(cause)}" for cause in failure.causes]
     lines += [visible(compared.input_read)] if verbose and compared.input_read else []
     shown = compared.differences if verbose else compared.differences[:MOST_SHOWN]
     for way, changes in groupby(shown, key=lambda finding: finding.way):

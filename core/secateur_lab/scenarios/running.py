@@ -118,10 +118,10 @@ class Decided:
         """The budget in force, which may depend on other settings."""
         return self.kind.budget_in_force(self.outcome.settings, self.outcome)
 
-    def recorded(self) -> Recorded:
-        """Returns the part of the decisions that is recorded."""
-        items = list(self.listed)
-        best = self.kind.finds or len(items) > MOST_ITEMS
+    def recorded(self, only: Collection[str] | None = None) -> Recorded:
+        """Returns the part of the decisions that is recorded, or the items with some ids."""
+        items = [item for item in self.listed if only is None or item.id in only]
+        best = self.kind.finds or only is not None or len(items) > MOST_ITEMS
         if len(items) > MOST_ITEMS:
             dropped = [item for item in items if item.entry.state is secateur.State.DROPPED][:BEST_DROPPED]
             items = [item for item in items if item.entry.state is not secateur.State.DROPPED] + dropped

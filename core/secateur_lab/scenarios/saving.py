@@ -16,12 +16,14 @@ from typing import Any
 import msgspec
 from secateur import Kind, Reason, Settings, State, UsageError, redact, refuse_links, shown, write_output
 
+from secateur_lab.scenarios.comparison import wanted_ids
 from secateur_lab.scenarios.location import PlacedInputs, inputs_folder, root_of
 from secateur_lab.scenarios.running import Decided, Session, settings_to_save
 from secateur_lab.scenarios.scenario import (
     FORMAT,
     SUFFIX,
     Expect,
+    RecallOf,
     Scenario,
     dump_scenario,
     parse_scenario,
@@ -37,6 +39,10 @@ MOST_KEPT = 3
 # Share of the tokens that are kept whole, from the best item on, in which the asserted items of a search stand: what
 # comes in between is unlikely to displace them.
 FIRM_SHARE = 0.5
+
+# The first items of a search, and the share of them that stays kept whole: moderate changes of weights displace more of
+# them, ordinary commits fewer.
+FIRST_ITEMS, FIRST_SHARE = 10, 0.8
 
 LEAST_USED = 0.25  # share of the saved output's tokens below which an output has lost something
 
@@ -101,12 +107,14 @@ def save_scenario(
     with placed.written():  # the decisions use the files as they will be
         needed = settings_to_save(kind, kind.blank_inputs() | given, settings, session.environment(root))
         scenario = msgspec.structs.replace(scenario, settings=nested(needed))
-        decided = session.decide(scenario, root)
+        decided = session.decide(scenario, root, wanted_ids(scenario))
         if exact or scenario.recorded is not None:
             scenario = msgspec.structs.replace(scenario, recorded=decided.recorded())
         if not again:
             expect = expect or (Expect() if exact else assertions_of(decided))
             scenario = msgspec.structs.replace(scenario, expect=expect)
+        if not (scenario.expect.empty or scenario.recorded):
+            scenario = msgspec.structs.replace(scenario, saved=decided.recorded(wanted_ids(scenario)))
         write_output(path, replace_scenario(held, scenario) if again else dump_scenario(scenario))
     return Saved(path, scenario, tuple(placed.copies), decided.left_out)
 
@@ -117,6 +125,7 @@ def assertions_of(decided: Decided) -> Expect:
     kind, outcome, ledger = decided.kind, decided.outcome, decided.ledger
     leaving = kind.leaving(outcome)
     kept = [decided.by_id[id_] for id_, whole in ledger.ranked if whole and id_ in decided.by_id]
+    first = [listed.id for listed in kept if "relevance" in listed.entry.terms][:FIRST_ITEMS]
     scores = {listed.id: float(listed.entry.figures["score"]) for listed in kept if "score" in listed.entry.figures}
     if scores:  # the scores of files; room alone kept those at 0, and beside whole relevant ones those that fit
         for_room = Reason.FITS if any(listed.entry.reason is Reason.WHOLE for listed in kept) else None
@@ -144,6 +153,7 @@ def assertions_of(decided: Decided) -> Expect:
     return Expect(
         must_keep=ids,
         must_drop=excluded,
+        recall_of=[RecallOf(first, FIRST_SHARE)] if len(first) == FIRST_ITEMS else [],
         budget_used_between=(min(best, int(ledger.after * LEAST_USED)), ledger.budget) if fits else None,
         contains=list(dict.fromkeys(texts)),
         lacks_credentials=not redact(leaving)[1],

@@ -135,6 +135,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     settings: dict[str, Any] = field(default_factory=dict)  # nested as in `secateur.toml`
     expect: Expect = field(default_factory=Expect)
     judged: dict[str, Grade] = field(default_factory=dict)  # id -> how well it answers the query: 0 not at all, 3 best
+    saved: Recorded | None = None  # the asserted items when it was saved; explains failures, is never compared
     recorded: Recorded | None = None
 
 
@@ -226,25 +227,26 @@ def dump_scenario(scenario: Scenario) -> str:
     lines += ["", *_expect_lines(scenario.expect)]
     if scenario.judged:
         lines += ["", "[judged]  # how much each answers the query: 1 a little, 3 fully", *pairs(scenario.judged)]
+    if scenario.saved:
+        lines += ["", SAVED_HEADER, *_recorded_lines(scenario.saved)]
     head = "\n".join(lines) + "\n"
     return replace_recorded(head, scenario.recorded) if scenario.recorded else head
 
 
 def replace_recorded(text: str, recorded: Recorded) -> str:
     """Replaces the recorded decisions in a scenario's text; all above them stays as written, byte for byte."""
-    lines = [
-        "[recorded]  # by `secateur check --update`; what stands here is compared, and replaced as a whole",
-        f"budget = {recorded.budget}",
-        f"after = {recorded.after}",
-        f"listed = {toml_value(recorded.listed)}",
-        f"knobs = {toml_value(recorded.knobs)}",
-        "items = [",
-        *(f"  {toml_value(_item(item))}," for item in recorded.items),
-        "]",
-    ]
+    header = "[recorded]  # by `secateur check --update`; what stands here is compared, and replaced as a whole"
     start = recorded_start(text)
     head = text[:start] if start < len(text) else text.rstrip("\n") + "\n\n"
-    return head + "\n".join(lines) + "\n"
+    return head + "\n".join([header, *_recorded_lines(recorded)]) + "\n"
+
+
+SAVED_HEADER = "[saved]  # when it was saved: says what moved a failing assertion, and is never compared"
+
+
+def _recorded_lines(recorded: Recorded) -> list[str]:
+    figures = [f"{name} = {toml_value(getattr(recorded, name))}" for name in ("budget", "after", "listed", "knobs")]
+    return [*figures, "items = [", *(f"  {toml_value(_item(item))}," for item in recorded.items), "]"]
 
 
 def set_assertion(text: str, id_: str, name: str) -> str:
@@ -270,6 +272,15 @@ def replace_scenario(text: str, scenario: Scenario) -> str:
             text = replace_table(text, "settings", lines) or ""
         else:
             text = replace_table(text, "input", [*pairs(scenario.input), "", "[settings]", *lines]) or ""
+    if text and scenario.saved:
+        lines = _recorded_lines(scenario.saved)
+        if old.saved:
+            text = replace_table(text, "saved", lines) or ""
+        else:
+            start = recorded_start(text)
+            text = (
+                "\n".join([text[:start].rstrip("\n"), "", SAVED_HEADER, *lines, "", text[start:]]).rstrip("\n") + "\n"
+            )
     if not text:  # its tables are written in an unusual way
         return dump_scenario(scenario)
     return replace_recorded(text, scenario.recorded) if scenario.recorded else text

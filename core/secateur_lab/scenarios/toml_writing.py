@@ -12,7 +12,7 @@ can be replaced without touching the comments around it.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -216,30 +216,63 @@ def remove_expected(text: str, name: str, element: str) -> str:
 
 def _with_list(text: str, name: str, wanted: Sequence[str]) -> str:
     import tomlkit
+
+    def change(table: Any) -> None:
+        elements = table.setdefault("expect", {}).setdefault(name, [])
+        for element in [element for element in elements if element not in wanted]:
+            elements.remove(element)
+        elements.extend(tomlkit.value(toml_value(element)) for element in wanted[len(elements) :])
+
+    return _changed(text, change, f"expect.{name}")
+
+
+def replace_expected(text: str, old: str, new: str | None) -> str:
+    """Replaces what `[expect]` says of an item or a text by the same about another one; None: removes it, as it removes
+    an assertion that is given by its name. All else stays, byte for byte. Raises SecateurError like `add_expected`."""
+
+    def replaced(table: Any) -> bool:  # tells whether anything is left
+        for key in list(table) if isinstance(table, dict) else reversed(range(len(table))):
+            value = table[key]
+            if value == old or (key == old and new is None):
+                if new is not None:
+                    table[key] = new
+                elif key == "id":  # a rank is asserted of it
+                    return False
+                else:
+                    del table[key]
+            elif isinstance(value, dict | list) and value and not replaced(value):
+                del table[key]
+        return len(table) > ("at_least" in table)
+
+    def change(table: Any) -> None:
+        for name in ("expect", "saved"):
+            if name in table:
+                replaced(table[name])
+
+    return _changed(text, change, "expect")
+
+
+def _changed(text: str, change: Callable[[Any], object], name: str) -> str:
+    """Returns a scenario's text after the same change to its values and to its document, above `[recorded]`."""
+    import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    meant = tomli.loads(text)
-    present = meant.setdefault("expect", {}).get(name, [])
-    meant["expect"][name] = wanted
     start = recorded_start(text)
+    meant = tomli.loads(text[:start])
+    change(meant)
     try:
         document: Any = tomlkit.parse(text[:start])
-        document.setdefault("expect", {}).setdefault(name, [])
-        elements = document["expect"][name]
-        for element in present:
-            if element not in wanted:
-                elements.remove(element)
-        elements.extend(tomlkit.value(toml_value(element)) for element in wanted[len(elements) :])
-        new = tomlkit.dumps(document) + text[start:]
+        change(document)
+        new = tomlkit.dumps(document)
         if tomli.loads(new) != meant:
             raise ValueError("it would say something else")
     except (TOMLKitError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise SecateurError(
-            f"expect.{name} is written in a way that cannot be changed: {error}",
+            f"{name} is written in a way that cannot be changed: {error}",
             hint="put each comma right behind its value, before the comment",
             code="SCENARIO",
         ) from error
-    return new
+    return new + text[start:]
 
 
 def recorded_start(text: str) -> int:

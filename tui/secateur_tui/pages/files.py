@@ -14,12 +14,12 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 
 from secateur_tui.pages.kind_page import KindPage, Scene
-from secateur_tui.short_names import NAME, ListColumn, bar_cells
+from secateur_tui.short_names import NAME, ListColumn
 from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.styled_text import Line, Span, line, stack_bar, wrap_words
 from secateur_tui.widgets.listing import ItemListing
 
-_SCORE_CELLS, _NAME_CELLS, _LEAST_BAR, _MOST_BAR = 6, 20, 8, 20
+_SCORE_CELLS, _NAME_CELLS, _BAR_CELLS = 6, 20, 8
 _MOST_PIECES = 40  # pieces of a file that the page Why lists
 
 
@@ -37,8 +37,7 @@ class FilesListing(ItemListing):
         ]
 
     def own_columns(self) -> Sequence[ListColumn]:
-        cells = bar_cells(_LEAST_BAR, _MOST_BAR, self.screen)
-        return (ListColumn("bar", "", cells, cells, 4), ListColumn.fixed("score", "score", _SCORE_CELLS, 5))
+        return (ListColumn("bar", "", _BAR_CELLS, _BAR_CELLS, 4), ListColumn.fixed("score", "score", _SCORE_CELLS, 5))
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         if column.id not in ("bar", "score"):

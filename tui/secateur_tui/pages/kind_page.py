@@ -68,8 +68,6 @@ class Scene:
     examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests
     query_lines: Mapping[str, Sequence[int]] | None = None  # per word of the query the lines of the item that hold it
     commits: Sequence[HistoryCommit] = ()  # the last that changed the file of the item
-    screen: int = 0  # columns of the screen
-    exact: bool = False  # whether figures are shown with all their decimals
 
     @property
     def proven(self) -> bool:
@@ -338,9 +336,8 @@ class KindPage(Generic[M, P]):
         """Returns what the list shows of the answer."""
         state = scene.state
         assert state.answer is not None
-        return self.listing_type(
-            state.answer, state.comparison, scene.crossings if scene.proven else (), state.choice.by, scene.screen
-        )
+        crossings = scene.crossings if scene.proven else ()
+        return self.listing_type(state.answer, state.comparison, crossings, state.choice.by)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""

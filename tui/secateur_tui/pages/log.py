@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from secateur.kinds.log.levels import LIKELY, RESULT
 from secateur.kinds.log.lines import body
-from secateur.model import Reason
 
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.short_names import NAME, Label, ListColumn
@@ -45,6 +45,10 @@ class LogPage(KindPage[Any, Any]):
     listing_type = LogListing
 
     def first_item(self, answer: Any) -> int:
-        """Returns the first thing that went wrong, if anything did."""
-        failures = (item for item in range(len(answer)) if answer.reason_of(item) is Reason.FIRST_FAILURE)
-        return next(failures, super().first_item(answer))
+        """Returns the first thing that went wrong, if anything did: whole, shortened or left out."""
+        selection = answer.outcome.payload
+        blocks = {item: stretch.block for item, stretch in enumerate(selection.stretches) if stretch.block is not None}
+        grades = {item: block.grade for item, block in blocks.items() if not selection.log.failures.green}
+        errors = [item for item, grade in grades.items() if grade >= LIKELY]
+        errors += [item for item, grade in grades.items() if grade != RESULT]
+        return errors[0] if errors else super().first_item(answer)

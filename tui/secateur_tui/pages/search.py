@@ -245,7 +245,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         words += [channel.name.lower() for channel in Channel if int(pool.channels[row]) >> channel & 1]
         words += ["anchor"] if pool.anchor[row] else []
         words += [part for part, column in pool.parts.get("relevance", {}).items() if column[row]]
-        drawn = draw_why(answer, row, cells, query_lines=scene.query_lines, commits=scene.commits, exact=scene.exact)
+        drawn = draw_why(answer, row, cells, query_lines=scene.query_lines, commits=scene.commits)
         return [*drawn, (), *draw_words(words, cells)]
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:

@@ -22,7 +22,7 @@ from secateur_tui.state.answer import SearchAnswer
 from secateur_tui.state.input_files import ReplacedError, expand_path
 from secateur_tui.state.list_view import WHOLE
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers, QueryInput
+from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers, QueryInput, match_rows
 
 
 class Asking(ScreenPart):
@@ -256,9 +256,8 @@ class FirstAnswers(ScreenPart):
 
     def do_suggested(self) -> None:
         def offer(typed: str) -> Offers:
-            words = typed.lower().split()
-            matching = [case for case in self.bench.scene.examples if all(word in case.query.lower() for word in words)]
-            lines = [ChoiceLine(case, partial(_draw_question, case)) for case in matching]
+            cases = self.bench.scene.examples
+            lines = match_rows([(case.query, ChoiceLine(case, partial(_draw_question, case))) for case in cases], typed)
             return Offers(lines, "" if lines else "no such question")
 
         def ask(question: ExampleQuery) -> None:

@@ -153,12 +153,12 @@ class Cases(ScreenPart):
             return clip_line(line(head, Span(visible(self._wrong), "error")), cells)
         if self._cancelled or held is None or result is None or held.start is None:
             return line(head, Span("cancelled" if self._cancelled else self._percent, "faint"))
-        recall = _draw_recall(held.start.recall, result.recall)
+        recall = result.describe_recall(held.start)
         if self._settings is not self.state.settings:
             return line(head, Span(f"{self._percent}  {recall}", "faint"))
-        changed = f"{_count_cases(self._moved):,} of {len(held):,} change"
-        told = Span(f"{recall}  {changed}" if recall else changed, "bold" if self._moved else "")
-        return choose_fitting([line(head, told), line(" ", told)], cells)
+        changed, role = f"{_count_cases(self._moved):,} of {len(held):,} change", "bold" if self._moved else ""
+        told = [Span("  ".join(filter(None, words)), role) for words in ((recall, changed), (recall or changed,))]
+        return choose_fitting([line(head, told[0]), line(" ", told[0]), line(head, told[1]), line(" ", told[1])], cells)
 
     def _draw(self, cells: int) -> Sequence[Line]:
         held, result = self._held, self._result
@@ -172,7 +172,7 @@ class Cases(ScreenPart):
             words = f"reading the cases {self._percent}, {done:,} of {total:,}" if total else "reading the cases …"
             return wrap_words(words + (f"; {back} cancels" if back else ""), cells, "faint")
         broken = _count_cases([item for item in self._moved if item.breaks])
-        parts = [count_noun(len(held), "case"), _draw_recall(held.start.recall, result.recall)]
+        parts = [count_noun(len(held), "case"), result.describe_recall(held.start)]
         parts += [f"{_count_cases(self._moved):,} change", f"{broken:,} break an assertion" if broken else ""]
         apart = [f"{held.set_aside:,} held out for secateur evaluate"] if held.set_aside else []
         apart += [f"{held.others:,} of another kind"] if held.others else []
@@ -198,12 +198,6 @@ class Cases(ScreenPart):
 
 def _count_cases(moved: Sequence[MovedItem]) -> int:
     return len({item.case.path for item in moved})
-
-
-def _draw_recall(was: float | None, now: float | None) -> str:
-    if was is None or now is None:
-        return ""
-    return f"recall {now:.3f}" if f"{was:.3f}" == f"{now:.3f}" else f"recall {was:.3f}→{now:.3f}"
 
 
 def _draw_item(item: MovedItem, cells: int) -> list[Line]:

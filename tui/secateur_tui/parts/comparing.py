@@ -1,27 +1,22 @@
-"""Compares the present decision with another one: another profile, budget or commit, or the ghost.
+"""Compares the present decision with another one: another profile or budget, or the ghost.
 
 The other decision is made anew whenever the present one changes, on the engine's thread, and only while its page is
 in sight.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
 from secateur.errors import SecateurError, UsageError, shown
-from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.knobs import profiles_of
-from secateur.kinds.run import answer_of
 from secateur.kinds.side_by_side import Pair, Placed, SideBySide, side_by_side
 from secateur.ledger import Ledger
 from secateur.settings import Settings, with_profile
-from secateur.sources.named import is_named
-from secateur.sources.provenance import locate
 from secateur.suggestions import suggestion
 from secateur.terminal import clip, visible
 
@@ -124,73 +119,41 @@ def draw_id(id_: str, cells: int) -> Line:
 
 PAGE = "compare"
 
-ADOPTED_FROM = "what was before"  # the word of the other side once the right side was adopted
-
-
 GHOST = "ghost"  # the word for the baseline, which the present answer is compared with already
-COMMIT = "@"  # the prefix of a commit, because a branch may have the name of a profile or be a number
-
-
 _DIGITS = 19  # digits from which a number is not a budget, because it would overflow a 64-bit integer
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Settings and inputs that differ from the present ones in one thing; `ghost`: the baseline, decided already."""
+    """Settings that differ from the present ones in one thing; `ghost`: the baseline, decided already."""
 
     label: str
     settings: Settings
-    inputs: Mapping[str, Any]
     ghost: bool = False
 
 
-def propose_words(
-    kind: Kind[Any, Any], settings: Settings, inputs: Mapping[str, Any], in_force: int, *, ghost: bool
-) -> Sequence[str]:
-    """Returns words worth typing, the likeliest first: other profiles, half and double the budget, a commit where there
-    may be one, the ghost."""
+def propose_words(settings: Settings, in_force: int, *, ghost: bool) -> Sequence[str]:
+    """Returns words worth typing, the likeliest first: other profiles, half and double the budget, the ghost."""
     words = [name for name in profiles_of(settings) if name != settings.profile]
     words += [f"{budget:,}" for budget in (in_force // 2, in_force * 2) if budget > 0]
-    words += [COMMIT + "HEAD~1"] if find_commit_input(kind) and _may_have_commits(inputs) else []
     return [*words, *([GHOST] if ghost else [])]
 
 
-def _may_have_commits(inputs: Mapping[str, Any]) -> bool:
-    path = str(inputs.get("path") or ".")
-    try:
-        return is_named(path) or not Path(path).is_dir() or locate(Path(path)) is not None
-    except OSError:  # such as a name that is too long: reading it reports that
-        return True
-
-
-def find_commit_input(kind: Kind[Any, Any]) -> str:
-    """Returns the input that names the commit that is read, of several revisions the last; "" for none: what is on disk
-    is read, whatever was committed."""
-    return next((known.name for known in reversed(kind.inputs) if known.role == "revision"), "")
-
-
-def parse_alternative(
-    text: str, kind: Kind[Any, Any], settings: Settings, inputs: Mapping[str, Any], *, ghost: bool
-) -> Alternative:
-    """Returns what a word stands for: a profile, a budget ("8,000"), a commit ("@HEAD~3"), or "ghost".
+def parse_alternative(text: str, kind: Kind[Any, Any], settings: Settings, *, ghost: bool) -> Alternative:
+    """Returns what a word stands for: a profile, a budget ("8,000"), or "ghost".
 
     Raises:
         UsageError: it stands for nothing to compare with.
     """
     word = text.strip()
     if word == GHOST and ghost:
-        return Alternative(GHOST, settings, inputs, ghost=True)
+        return Alternative(GHOST, settings, ghost=True)
     if word in profiles_of(settings):
-        return Alternative(f"profile {word}", with_profile(settings, word), inputs)
+        return Alternative(f"profile {word}", with_profile(settings, word))
     if (digits := word.replace(",", "").replace("_", "")).isascii() and digits.isdigit() and len(digits) < _DIGITS:
-        return Alternative(f"budget {int(digits):,}", kind.budget.put(settings, int(digits)), inputs)
-    commit = find_commit_input(kind)
-    if word.startswith(COMMIT) and len(word) > 1 and commit:
-        return Alternative(f"commit {shown(word[1:])}", settings, {**inputs, commit: word[1:]})
-    near = suggestion(word, propose_words(kind, settings, inputs, 0, ghost=ghost))
-    takes = "type a profile, a budget" + (", a commit (@HEAD~3)" if commit else "") + (", ghost" * ghost)
-    if word.startswith(COMMIT) and not commit:
-        raise UsageError("what is read here is on disk, and of no commit", hint=takes)
+        return Alternative(f"budget {int(digits):,}", kind.budget.put(settings, int(digits)))
+    near = suggestion(word, propose_words(settings, 0, ghost=ghost))
+    takes = "type a profile, a budget" + (", ghost" * ghost)
     raise UsageError(
         f"there is no profile {shown(word)}" if word else "nothing is typed yet",
         hint=f"did you mean {near}?" if near else takes,
@@ -225,7 +188,6 @@ class Comparing(ScreenPart):
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
         self._typed = ""  # what the other side is, as it was typed; "" for nothing yet
-        self._adopted_from: Settings | None = None  # the left side when the right one was adopted
         self._compared: tuple[object, str] | None = None  # the answer and the word that `_sides` is of, or will be
         self._reading = ComparisonReading(None, unwanted=True)
         self._shown_question: object = None  # the question that the result below belongs to
@@ -233,9 +195,6 @@ class Comparing(ScreenPart):
         self._sides: SideBySide | None = None
         self._wrong: SecateurError | None = None
         self._cancelled = False
-        self._just_typed = False  # whether the word was chosen and is not compared yet
-        self._material: Any = None  # of another commit; for the engine's thread
-        self._material_key: object = None  # what it was read for; None: it is read again
 
     @property
     def tabs(self) -> Sequence[Tab]:
@@ -244,8 +203,6 @@ class Comparing(ScreenPart):
     def no_adopt(self) -> str:
         if self._other is None or not self._is_current or self.state.page != PAGE:
             return "nothing is compared" + (f"; {key} does" if (key := self.key("compare")) else "")
-        if dict(self._other.inputs) != dict(self.bench.given):
-            return f"it is of another commit: start the inspector with --{find_commit_input(self.kind)} on it"
         return "the settings are the same on both sides" if self._other.settings == self.state.settings else ""
 
     def state_taken(self) -> None:
@@ -253,7 +210,7 @@ class Comparing(ScreenPart):
         self._reading.unwanted = True
 
     def refreshing(self) -> None:
-        self._compared = self._material_key = None
+        self._compared = None
         self._reading.unwanted = True
 
     def cancel(self) -> bool:
@@ -267,25 +224,17 @@ class Comparing(ScreenPart):
     # --- choosing the other side ---
 
     @property
-    def _word(self) -> str:
-        """The word of the other side. What was on the left stays beside what was adopted, until that is undone."""
-        return self._typed if self._adopted_from in (None, self.state.settings) else ADOPTED_FROM
-
-    @property
     def _ghost(self) -> bool:
         return self.state.comparison is not None
 
     def _propose_words(self) -> Sequence[str]:
         state = self.state
-        return propose_words(self.kind, state.settings, self.bench.given, state.budget, ghost=self._ghost)
+        return propose_words(state.settings, state.budget, ghost=self._ghost)
 
     def do_compare(self) -> None:
         words = self._propose_words()
-        self._open_dialogue(self._word if self._word in words else words[0], replaced=True)
-
-    def _open_dialogue(self, word: str, *, replaced: bool) -> None:
-        words = self._propose_words()
-        page = AskPage("Compare with", self._draw_question, word, replaced=replaced, proposals=words, check=self._parse)
+        word = self._typed if self._typed in words else words[0]
+        page = AskPage("Compare with", self._draw_question, word, replaced=True, proposals=words, check=self._parse)
         self.bench.ask(page, self._choose)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
@@ -295,38 +244,31 @@ class Comparing(ScreenPart):
             mark, role = ("▸", "accent") if word == typed else (" ", "")
             lines.append(line(Span(f"{mark} {visible(word)}", role), Span(ghost if word == GHOST else "", "faint")))
         lines += [(), *wrap_words("or another budget, or a profile of yours", cells, "faint"), ()]
-        wrong = self._wrong if typed == self._typed and self._shown_question == self._question else None
         try:
             other = self._parse(typed)
         except SecateurError as error:
-            wrong = error
-        if wrong is not None:
-            return [*lines, *wrap_words(visible(describe_error(wrong)), cells, "warning")]
+            return [*lines, *wrap_words(visible(describe_error(error)), cells, "warning")]
         return [*lines, line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
     def _parse(self, word: str) -> Alternative:
-        given, adopted_from = self.bench.given, self._adopted_from
-        if word == ADOPTED_FROM and adopted_from is not None:
-            return Alternative(word, adopted_from, given)
-        return parse_alternative(word, self.kind, self.state.settings, given, ghost=self._ghost)
+        return parse_alternative(word, self.kind, self.state.settings, ghost=self._ghost)
 
     def _choose(self, word: str) -> None:
-        if word != self._word:
-            self._typed, self._adopted_from = word, None
-        self._compared, self._cancelled, self._just_typed = None, False, True
+        self._typed = word
+        self._compared, self._cancelled = None, False
         self.bench.show_page(PAGE)
         self.bench.paint_page()
 
     def do_adopt(self) -> None:
         if (other := self._other) is not None:
-            self._typed, self._adopted_from = self._word, self.state.settings
+            self._typed = GHOST  # what was on the left
             self.bench.change(other.settings)
 
     # --- comparing ---
 
     @property
     def _question(self) -> object:
-        return self.state.wanted.inputs, self._word
+        return self.state.wanted.inputs, self._typed
 
     @property
     def _is_current(self) -> bool:
@@ -334,10 +276,10 @@ class Comparing(ScreenPart):
 
     def _paint(self) -> None:
         """Called while the page is in sight: compares unless that is done, or cancelled, for this answer."""
-        outcome, question, compared = self.state.outcome, self._question, (self.state.answer, self._word)
+        outcome, question, compared = self.state.outcome, self._question, (self.state.answer, self._typed)
         if self._reading.question != question:
             self._reading.unwanted = True
-        if not self._word or outcome is None or self._cancelled or self._compared == compared:
+        if not self._typed or outcome is None or self._cancelled or self._compared == compared:
             return
         self._compared = compared
         if self._reading.unwanted:  # else it serves this answer too
@@ -349,15 +291,12 @@ class Comparing(ScreenPart):
             self._other, self._sides, self._wrong = other, sides, wrong
             self.bench.paint_page()
             self.bench.repaint_frame()
-            typed, self._just_typed = self._just_typed, False
-            if wrong is not None and typed and self.app.screen is self.bench and self.state.page == PAGE:
-                self._open_dialogue(self._typed, replaced=False)  # else the next letters would be keys
 
-        make = partial(self._decide, reading, outcome, self._word)
+        make = partial(self._decide, reading, outcome, self._typed)
         self.jobs.work_out(PAGE, make, lambda made: take(*made), partial(take, None, None))
 
     def _decide(self, reading: ComparisonReading, outcome: Outcome[Any], word: str) -> tuple[Alternative, SideBySide]:
-        state, page, kind = self.state, self.kind_page, self.kind
+        state, page = self.state, self.kind_page
 
         def reach(progress: IndexProgress) -> None:
             if reading is self._reading:
@@ -376,30 +315,19 @@ class Comparing(ScreenPart):
         reading.label = other.label
         if other.ghost and state.baseline is not None:
             return other, side_by_side(outcome, state.baseline.outcome)
-        if dict(other.inputs) == dict(self.bench.given):
-            inputs, known = dict(state.inputs), state.reading
-            if known is not None and page.serves(known.key, page.reading_key(inputs, other.settings)):
-                material = known.material
-            else:
-                material = page.read(inputs, other.settings, report)
-            return other, side_by_side(outcome, page.decide(material, inputs, other.settings, report).outcome)
-        key = kind.reading_of(other.inputs, other.settings)
-        if self._material_key != key:
-            if self._material is not None:
-                kind.release(self._material)
-            self._material = self._material_key = None
-            outside = Environment(regular=True, environ=self.app.environ, progress=report)
-            outside = replace(outside, folder=page.scenario.environment.folder) if page.scenario else outside
-            self._material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
-            self._material_key = key
-        return other, side_by_side(outcome, answer_of(kind, self._material, other.inputs, other.settings))
+        inputs, known = dict(state.inputs), state.reading
+        if known is not None and page.serves(known.key, page.reading_key(inputs, other.settings)):
+            material = known.material
+        else:
+            material = page.read(inputs, other.settings, report)
+        return other, side_by_side(outcome, page.decide(material, inputs, other.settings, report).outcome)
 
     # --- drawing ---
 
     def _draw(self, cells: int) -> Sequence[Line]:
         compare, adopt, state = self.key("compare"), self.key("adopt"), self.state
-        if not self._word or self._cancelled:
-            words = f"{compare} compares this decision with another profile, budget or commit" if compare else "nothing"
+        if not self._typed or self._cancelled:
+            words = f"{compare} compares this decision with another profile or budget" if compare else "nothing"
             return wrap_words(f"cancelled; {words}" if self._cancelled else words, cells, "faint")
         if self._wrong is not None and self._shown_question == self._question:
             return wrap_words(visible(describe_error(self._wrong)), cells, "error")

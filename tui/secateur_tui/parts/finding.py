@@ -24,7 +24,7 @@ from secateur_tui.state import list_view
 from secateur_tui.state.answer import SearchAnswer, ShownAnswer
 from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
 from secateur_tui.styled_text import Line, Span, line, width
-from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers
+from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers, match_rows
 
 _LONGEST = 400  # characters of a name that are looked at for its line
 
@@ -240,7 +240,7 @@ class ItemFinding(ScreenPart):
             for value, count in columns.counts(facet, list_view.filter_items(columns, others))[:MOST_VALUES]:
                 draw = partial(draw_filter, facet, value, count, (facet, value) in choice.filters)
                 rows.append((f"{facet}: {value}", ChoiceLine(choice.toggle(facet, value), draw)))
-        return Offers(_match_rows(rows, sought), state.view.caption if state.view is not None else "all are shown")
+        return Offers(match_rows(rows, sought), state.view.caption if state.view is not None else "all are shown")
 
     def do_order(self) -> None:
         self.bench.ask(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
@@ -255,7 +255,7 @@ class ItemFinding(ScreenPart):
             (text, ChoiceLine(replace(choice, by=by), partial(_draw_choice, text, by == choice.by)))
             for by, text in words.items()
         ]
-        return Offers(_match_rows(rows, sought))
+        return Offers(match_rows(rows, sought))
 
     def _choose(self, choice: list_view.ListChoice) -> None:
         self.bench.choose(choice)
@@ -271,16 +271,3 @@ def _list_absent(engine: Engine, ids: Sequence[str]) -> Haystack:
 
 def _offer(columns: ShownAnswer[Any], hit: Hit) -> ChoiceLine:
     return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
-
-
-def _match_rows(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[ChoiceLine]:
-    if not sought.strip():
-        return [offer for _, offer in rows]
-    wanted = sought.casefold().split()
-    holding = [offer for text, offer in rows if all(word in text.casefold() for word in wanted)]
-    if holding:
-        return holding
-    from rapidfuzz import fuzz  # takes a while to import
-
-    scored = [(-fuzz.partial_ratio(sought.casefold(), text.casefold()), index) for index, (text, _) in enumerate(rows)]
-    return [rows[index][1] for score, index in sorted(scored) if score <= -60]

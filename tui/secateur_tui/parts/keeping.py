@@ -5,15 +5,10 @@ a file that others can open: an HTML page, Markdown, JSON, a picture.
 All but the picture of the screen is what the command writes with `--report`, made on the engine's thread.
 """
 
-import os
-import re
-import shlex
-import subprocess
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, partialmethod
-from pathlib import Path, PurePath
+from functools import partial
+from pathlib import Path
 
 from msgspec.structs import replace
 from secateur import directories
@@ -21,86 +16,31 @@ from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.decision_report import draw_report, form_of, report_of
 from secateur.kinds.run import location_of
 from secateur.output_files import write_output
-from secateur.profile_files import ConfigFile, adopt_profile, own_file, profile_of, repository_file, write_profile
+from secateur.profile_files import (
+    ConfigFile,
+    adopt_profile,
+    base_of,
+    own_file,
+    profile_of,
+    repository_file,
+    write_profile,
+)
 from secateur.redaction import not_scanned
 from secateur.render.page import count_noun
 from secateur.settings import PROFILES, with_profile, with_values
-from secateur.settings.keys import nest_tables
-from secateur.system.processes import start_detached
 from secateur.terminal import visible
 from secateur_lab.scenarios.location import propose_name
-from textual.app import SuspendNotSupported
 
 from secateur_tui.parts.asking import FirstAnswers
+from secateur_tui.parts.editors import open_editor
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.screen import ScreenPart
 from secateur_tui.state.bench_state import WrittenFile
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
-from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, ModalPage, Offers
+from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, ModalPage, Offers, match_rows
 
-VARIABLES = ("VISUAL", "EDITOR")  # variables that name the editor; the first that is set counts
-
-HINT = 'set EDITOR, for example export EDITOR="nvim" or EDITOR="code --wait"'
-
-_PLUS, _COLON = ("+{line}", "{path}"), ("{path}:{line}",)  # words that say the place
-
-_OF_TERMINALS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"(g?vi|vim|gvim|view|ex|vimx|nvim|vi-.*|vim\..*|nano|pico|micro|kak|joe|jmacs|mg|ne|emacs.*|emacsclient)", _PLUS),
-    (r"(hx|helix)", _COLON),
-)
-_OF_WINDOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"(code|code-insiders|code-oss|codium|vscodium|cursor|windsurf|positron)", ("--goto", "{path}:{line}")),
-    (r"(subl|sublime_text|zed|zeditor|lapce)", _COLON),
-    (r"(gedit|gnome-text-editor|mousepad|xed|pluma)", _PLUS),
-    (
-        r"(kate|kwrite|mate|idea|pycharm|goland|webstorm|clion|rubymine|phpstorm|rider|charm)",
-        ("--line", "{line}", "{path}"),
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class EditorCommand:
-    """The words of the command, and whether the editor needs the terminal for itself."""
-
-    words: tuple[str, ...]
-    takes_terminal: bool
-
-
-def build_editor_command(environ: Mapping[str, str], path: Path, line: int) -> EditorCommand:
-    """Returns the command for an absolute path. An editor that is not known is given the file alone.
-
-    Raises:
-        UsageError: no editor is set, or its words cannot be told apart.
-    """
-    name = next((variable for variable in VARIABLES if environ.get(variable, "").strip()), None)
-    if name is None:
-        raise UsageError("no editor is set", hint=HINT)
-    try:
-        words = tuple(shlex.split(environ[name]))
-    except ValueError as error:
-        raise UsageError(f"${name} cannot be read: {error}", hint=HINT) from error
-    if not words or "\0" in "".join((*words, str(path))):
-        raise UsageError(f"${name} names no editor", hint=HINT)
-    if not path.is_absolute():
-        raise ValueError(f"{path} is not absolute")  # a name like -x would be taken for a flag
-    program = PurePath(words[0]).name.lower()
-    for editors, takes_terminal in ((_OF_TERMINALS, True), (_OF_WINDOWS, False)):
-        if (place := next((place for names, place in editors if re.fullmatch(names, program)), None)) is not None:
-            placed = (word.format(path=path, line=max(1, line)) for word in place)
-            return EditorCommand((*words, *placed), takes_terminal and not _opens_window(words))
-    return EditorCommand((*words, str(path)), takes_terminal=True)
-
-
-def _opens_window(words: Sequence[str]) -> bool:
-    program = PurePath(words[0]).name.lower()
-    if program.startswith("emacs"):
-        return not {"-nw", "-t", "-tty", "--tty", "--no-window-system"} & set(words[1:]) and program == "emacsclient"
-    return program in ("gvim", "gvi") or "-g" in words[1:]
-
-
-SCENARIO, YOURS, REPOSITORY, DEFAULT = "scenario", "yours", "repository", "default"
+SCENARIO, YOURS, REPOSITORY = "scenario", "yours", "repository"
 
 _NEW = "mine"  # the name that is proposed for a new profile
 
@@ -118,8 +58,6 @@ class Keeping(ScreenPart):
             SCENARIO: "this screen: input, settings and assertions, for `secateur check`",
             YOURS: "the settings as a profile in your configuration, for every repository",
             REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
-            DEFAULT: f"the profile {self._default} becomes your default"
-            f"{', without what you changed' if self.state.changed else ''}",
         }
         if unanswered := self.state.outcome is None:
             del places[SCENARIO]
@@ -130,19 +68,14 @@ class Keeping(ScreenPart):
             return line(Span(f" {name:<11}", "bold"), places[name])
 
         def offer(typed: str) -> Offers:
-            wanted = typed.lower().split()
-            names = [name for name, text in places.items() if all(word in f"{name} {text}".lower() for word in wanted)]
-            names.sort(key=lambda name: not name.startswith(typed.lower().strip()))
-            lines = [ChoiceLine(name, partial(draw, name)) for name in names]
-            return Offers(lines, "no scenario: there is no answer yet" if unanswered else "")
+            rows = [(f"{name} {text}", ChoiceLine(name, partial(draw, name))) for name, text in places.items()]
+            return Offers(match_rows(rows, typed), "no scenario: there is no answer yet" if unanswered else "")
 
-        self.bench.ask(Chooser("Save", offer, "scenario, yours, repository, default", fitted=True), self._save_to)
+        self.bench.ask(Chooser("Save", offer, "scenario, yours, repository", fitted=True), self._save_to)
 
     def _save_to(self, choice: str) -> None:
         if choice == SCENARIO:
             self.bench.part(Scenarios).ask_name()
-        elif choice == DEFAULT:
-            self._make_default()
         else:
             profile = self.state.settings.profile
             self._ask_profile(choice, _NEW if profile in PROFILES else profile)
@@ -174,7 +107,8 @@ class Keeping(ScreenPart):
                 return wrap_words(visible(error.message), cells, "error")
             values, refused = profile_of(settings, file.scope)
             where = f"[profiles.{visible(name)}] in {visible(str(file.path))}"
-            words = wrap_words(f"{where}: {count_noun(len(values), 'setting')}.", cells)
+            what = f"{count_noun(len(values), 'setting')} beside those of {base_of(settings)}"
+            words = wrap_words(f"{where}: {what}.", cells)
             if name in settings.profiles:
                 words += wrap_words("There is such a profile: it is replaced.", cells, "accent")
             for key, why in refused.items():
@@ -195,7 +129,7 @@ class Keeping(ScreenPart):
         except SecateurError as error:
             self._ask_profile(choice, name, describe_error(error))  # what was typed stays
             return
-        state.know_profiles({**state.settings.profiles, name: nest_tables(written.values)})
+        state.know_profiles({**state.settings.profiles, name: written.table})
         state.saved = settings = with_profile(state.settings, name)
         self.bench.change(settings, file)
         self.app.say(f"saved: [profiles.{name}] in {written.path}")
@@ -234,22 +168,8 @@ class Keeping(ScreenPart):
         location = location_of(page.kind, outcome, entry_number, page.given(self.state.inputs), page.outside)
         if location is None:
             say("this item stands in no file that is there now")
-            return
-        command = build_editor_command(self.app.environ, location.path, location.line)
-        try:
-            if command.takes_terminal:
-                with self.app.suspend():
-                    subprocess.run(command.words, check=False)
-                self.app.refresh(layout=True)
-                self.bench.returned_to()
-                return
-            with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a device
-                started = start_detached(command.words, nothing)
-            threading.Thread(target=started.wait, daemon=True).start()  # otherwise a zombie process would stay
-        except SuspendNotSupported:
-            say(f"no editor can be shown here; run {shlex.join(command.words)}")
-        except (OSError, ValueError) as error:
-            say(f"{command.words[0]} cannot be started: {getattr(error, 'strerror', None) or error}")
+        else:
+            open_editor(self.bench, location.path, location.line)
 
 
 SCREEN = "screen"  # the choice that exports the screen as it looks, and not a report
@@ -283,17 +203,14 @@ class Exporting(ScreenPart):
     def no_copy(self) -> str:
         return "" if self.state.asks else self.kind_page.nothing_asked
 
-    def no_copy_item(self) -> str:
-        return "this is no item" if self.state.entry_number is None else ""
-
     # --- copying ---
 
     def do_copy(self) -> None:
         """Copies the command line and shows it; a further key copies something else."""
         command = self.bench.command()
         self.app.copy_to_clipboard(command)
-        choices = {"p": (_PACK, "the text that is sent"), "i": (_ITEM, "this item")}
-        others = {key: what for key, what in choices.items() if not self.bench.unavailable(f"copy-{what[0]}")}
+        others = {"p": (_PACK, "the text that is sent")} if self.state.outcome is not None else {}
+        others |= {"i": (_ITEM, "this item")} if others and self.state.entry_number is not None else {}
 
         def draw(cells: int) -> Sequence[Line]:
             lines = wrap_words(visible(command), cells)
@@ -325,8 +242,6 @@ class Exporting(ScreenPart):
             say(f"copied: {visible(label)}{more}")
 
         self.jobs.work_out("copy", text_of, copy, lambda error: say(f"not copied: {error.message}"))
-
-    do_copy_pack, do_copy_item = partialmethod(_copy_other, _PACK), partialmethod(_copy_other, _ITEM)
 
     # --- exporting ---
 
@@ -367,14 +282,17 @@ class Exporting(ScreenPart):
             )
 
         outcome = self.state.outcome
-        if chosen.form == SCREEN:  # once the page with the question is gone
+        if chosen.form == SCREEN:  # once the page with the question is gone, and a passing message
+            self.app.clear_notifications()
             bench.call_after_refresh(lambda: export(partial(str, self.app.picture())))
         elif outcome is None:
             say("not exported: there is no answer any more")
         else:
-            kind, given, command = self.kind, bench.given, bench.command()
+            kind, given, command, baseline = self.kind, bench.given, bench.command(), self.state.baseline
+            before = baseline.outcome if baseline is not None and self.state.comparison is not None else None
             outcome = replace(outcome, of_settings=not_scanned(outcome.settings))  # as the command's report says it
-            export(lambda: draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form))
+            report = partial(report_of, kind, outcome, given, command, before=before)
+            export(lambda: draw_report(kind, outcome, report(), chosen.form))
 
 
 def _path(typed: str, chosen: Export) -> Path:

@@ -162,10 +162,6 @@ class Looking(ScreenPart):
 
         return self._text.at((pool, row), read)
 
-    def do_decimals(self) -> None:
-        self.bench.scene.exact = not self.bench.scene.exact
-        self.bench.paint_page()
-
     def do_zoom(self) -> None:
         """Lets the pane with the focus fill the screen, or no longer."""
         bench = self.bench
@@ -277,7 +273,7 @@ class Program(ScreenPart):
         sections["Move"] = [(keys, words, "") for keys, words in _MOVES]
         if state.columns is not None:
             shown = page.listing(self.bench.scene).columns
-            listed.update(state.columns.facets["reason"](), [SORTED], (column.brief for column in shown))
+            listed.update(state.columns.facets["reason"](), [SORTED])
             listed.update(part for column in shown for part in column.title.split(SORTED))
         bench = "" if everything else self.bench.name_of_bench  # words of other benches only where they are sought
         knobs = page.all_knobs_of(state.settings) if everything else self.bench.knobs.knobs

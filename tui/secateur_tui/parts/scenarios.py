@@ -7,7 +7,7 @@ for it. The recorded decisions are the baseline until another one is pinned.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from secateur.render.page import count_noun
 from secateur.settings import Settings, lookup
 from secateur.terminal import visible
 from secateur_lab.evaluation.measuring import AT, Figures, figures_of
+from secateur_lab.scenarios.assertions import Failure
 from secateur_lab.scenarios.check import CheckVerdict, Result, ScenarioStatus, status_of
 from secateur_lab.scenarios.location import propose_name
 from secateur_lab.scenarios.report import MARKS, status_line, text_report
@@ -28,11 +29,12 @@ from secateur_lab.scenarios.scenario import (
     Expect,
     Scenario,
     parse_scenario,
-    read_scenario,
     read_text,
     set_assertion,
 )
+from secateur_lab.scenarios.toml_writing import replace_expected
 
+from secateur_tui.parts.editors import open_editor
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
@@ -89,6 +91,7 @@ class HeldScenario:
     scenario: Scenario
     inputs: Mapping[str, Any]
     settings: Settings
+    text: str = ""  # of the file
 
 
 class Scenarios(ScreenPart):
@@ -110,6 +113,9 @@ class Scenarios(ScreenPart):
 
     def state_taken(self) -> None:
         self._status = None
+
+    def mounted(self) -> None:
+        self.refreshing()
 
     # --- following ---
 
@@ -141,7 +147,7 @@ class Scenarios(ScreenPart):
 
         def work() -> tuple[ScenarioStatus, Any, Figures | None]:
             began = time.perf_counter()
-            status = status_of(held.path, held.scenario, kind, outcome)
+            status = status_of(held.path, held.scenario, kind, outcome, held.text)
             baseline = None
             if recorded is not None and wanted:
                 baseline = state.kind_page.make_baseline(recorded, status.decided, settings)
@@ -254,7 +260,7 @@ class Scenarios(ScreenPart):
         jobs, given, settings = self.jobs, dict(self.bench.given), self.state.settings
 
         def follow(made: tuple[Scenario, str]) -> None:
-            self._held = HeldScenario(path, made[0], given, settings)
+            self._held = HeldScenario(path, made[0], given, settings, read_text(path))
             if pin:
                 self.state.pin_baseline()
             end(made[1])
@@ -292,7 +298,8 @@ class Scenarios(ScreenPart):
         """Reads the scenario's file again too: a person may have written into it."""
         try:
             if self._held is not None:
-                self._held = replace(self._held, scenario=read_scenario(self._held.path))
+                text = read_text(self._held.path)
+                self._held = replace(self._held, scenario=parse_scenario(text, self._held.path), text=text)
         except SecateurError as error:
             self.app.say(describe_error(error))
 
@@ -322,12 +329,41 @@ class Scenarios(ScreenPart):
     # --- telling ---
 
     def do_check(self) -> None:
+        """Shows what fails. Keys there remove or replace the first failed assertion, or open its line."""
+        failures = self._status.result.compared.failures if self._status is not None else ()
+        first = failures[0] if failures else None
+        keys = {"e": "opens its line"} if first else {}
+        keys |= {"x": "removes it"} if first and len(first.ids) == 1 else {}
+        keys |= {"r": f"asserts it of {first.now}"} if first and isinstance(first.now, str) else {}
+
         def draw(cells: int) -> Sequence[Line]:
             if self._status is None or self._held is None:
                 return wrap_words(visible(self._wrong or "there is no answer yet"), cells, "error")
-            return draw_findings(self._status.result, self._held.scenario.expect, cells)
+            lines = draw_findings(self._status.result, self._held.scenario.expect, cells)
+            if first is None:
+                return lines
+            of = wrap_words(visible(f"the first, {first.assertion}:"), cells, "faint")
+            return [*of, *(line(Span(f" {key} ", "key"), visible(does)) for key, does in keys.items()), (), *lines]
 
-        self.app.push_screen(ModalPage("Scenario", draw))
+        self.bench.ask(ModalPage("Scenario", draw, {key: key for key in keys}), partial(self._settle, first))
+
+    def _settle(self, failure: Failure | None, key: str) -> None:
+        held = self._held
+        if held is None or failure is None:
+            return
+        if key == "e":
+            open_editor(self.bench, held.path.absolute(), failure.line)
+            self.refreshing()
+            self.bench.paint()
+            return
+        new = failure.now if key == "r" and isinstance(failure.now, str) else None
+
+        def write() -> tuple[Scenario, str]:
+            text = replace_expected(read_text(held.path), failure.ids[0], new)
+            write_output(held.path, text)
+            return parse_scenario(text, held.path), f"asserted of {new}" if new else f"removed: {failure.assertion}"
+
+        self._write(held.path, write)
 
     def notices(self, cells: int) -> list[Line]:
         """Draws in a line whether the scenario holds, and the first reason why it does not."""

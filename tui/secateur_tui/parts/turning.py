@@ -1,39 +1,30 @@
-"""Turns knobs, overrules decisions on items (pin, exclude, boost, hold, prefer), and undoes and redoes all of it."""
+"""Turns knobs, overrules decisions on items (pin, exclude, boost, hold), and undoes and redoes all of it."""
 
-import time
 from collections.abc import Mapping, Sequence
 from functools import partial, partialmethod
 from typing import Any
 
-from secateur import directories
 from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob, ProfileKnob, Steer, further_knobs, round_step, typed
-from secateur.remembered.store import HALF_LIFE, PreferenceStore
-from secateur.settings import Settings, installed_keys, lookup, with_values
+from secateur.settings import Settings, installed_keys, lookup
 from secateur.terminal import visible
 from textual.widget import Widget
 
 from secateur_tui.jobs import KnobClicked
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.answer import SearchAnswer
-from secateur_tui.state.bench_state import WrittenFile
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage
 
-STEP = 10  # tokens of the finest step of the budget by key; any number can be typed
-
 
 class Turning(ScreenPart):
-    """The actions of the groups "Turn" and "Steer", undo and redo. Undo takes back what is remembered on disk, too."""
+    """The actions of the groups "Turn" and "Steer", undo and redo."""
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
         self._left: dict[str, float] = {}  # by knob the value between two steps that a step left last
-        self._added: dict[str, WrittenFile] = {}  # by preferred symbol
         self._before_knobs: Widget | None = None  # where the keys were before all knobs were shown
-        self._known_before: set[str] | None = None  # what was preferred before a key switched the preference on
 
     def state_taken(self) -> None:
         self._left.clear()
@@ -95,13 +86,9 @@ class Turning(ScreenPart):
             self._left[knob.key] = before
         return after
 
-    def _step_budget(self, by: int) -> None:
-        self.bench.change_budget(self.state.budget + by)
-
     do_tune_up, do_tune_down = partialmethod(_turn, 1), partialmethod(_turn, -1)
     do_tune_up_fine, do_tune_down_fine = partialmethod(_turn, 1, fine=True), partialmethod(_turn, -1, fine=True)
     do_budget_up, do_budget_down = partialmethod(_turn_budget, 1), partialmethod(_turn_budget, -1)
-    do_budget_step_up, do_budget_step_down = partialmethod(_step_budget, STEP), partialmethod(_step_budget, -STEP)
 
     def no_mute(self) -> str:
         return "" if self._knob.mutable else f"{self._knob.label} has no 0"
@@ -177,41 +164,6 @@ class Turning(ScreenPart):
     no_pin, no_exclude = partialmethod(_not_steered, Steer.PIN), partialmethod(_not_steered, Steer.EXCLUDE)
     no_boost, no_damp = partialmethod(_not_steered, Steer.BOOST), partialmethod(_not_steered, Steer.DAMP)
     do_hold, no_hold = partialmethod(_steer, None), partialmethod(_not_steered, None)
-
-    def no_prefer(self) -> str:
-        if not isinstance(self.kind_page, SearchPage):
-            return "only a candidate of a search is preferred"
-        return "" if self.state.entry else "there is no candidate"
-
-    def do_prefer(self) -> None:
-        """Remembers the candidate at the cursor as preferred in this repository, or no longer. Where it was the last
-        that was added here, the file is again what it was before."""
-        page, symbol, settings = self.kind_page, self.state.entry, self.state.settings
-        assert isinstance(page, SearchPage)
-        store = PreferenceStore(directories.config_dir(self.app.environ), page.outside.folder_of(page.path), time.time)
-        known = store.values()
-        if symbol in known:
-            added = self._added.pop(symbol, None)
-
-            def forget() -> None:
-                if added is None or not added.put(back=True):
-                    store.remove(symbol)
-
-            file, _ = WrittenFile.by(store.path, forget)
-            message = f"no longer preferred here: {symbol}"
-            if set(known) - {symbol} == self._known_before and settings.preference.enabled:
-                settings, self._known_before = with_values(settings, {"preference.enabled": False}), None
-        else:
-            file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0))
-            self._added[symbol] = file
-            message = f"preferred here, half in {HALF_LIFE} days: {symbol}"
-            if not settings.preference.enabled:
-                settings, self._known_before = with_values(settings, {"preference.enabled": True}), set(known)
-        self.app.say(message)
-        again = settings == self.state.settings
-        self.bench.change(settings, file)
-        if again:
-            self.bench.read_again()
 
     # --- undo and redo ---
 

@@ -1,5 +1,5 @@
 """A page about what fills a conversation's window, tool by tool; for a coding agent's session also how full the model's
-window is, when it will be full, what each strategy would cut now, and what pruning at every request does to it.
+window is, when it will be full, and what pruning at every request does to it.
 
 What it is drawn with is imported when the page is: most sessions look at no conversation."""
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import partialmethod
+from functools import partial, partialmethod
 from typing import TYPE_CHECKING, Any, cast
 
 from secateur.settings import Settings
@@ -20,7 +20,6 @@ from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 if TYPE_CHECKING:
     from secateur.kinds.conversation.decisions import MeasuredTranscript
     from secateur.kinds.conversation.folds import LiveLedger
-    from secateur.kinds.conversation.session_facts import StrategyCut
 
     from secateur_tui.pages.conversation import ConversationPage
 
@@ -34,13 +33,11 @@ REST_OF_LEDGERS = 3
 
 
 class FilledWindow(ScreenPart):
-    """See the module docstring. The strategies are decided once the page rests in sight: that takes as long as four
-    answers. The live ledger is also made where a session is followed."""
+    """See the module docstring. The live ledger is made once the page rests in sight, and where a session is
+    followed."""
 
-    _cuts: Sequence[StrategyCut] = ()
     _live: LiveLedger | None = None
-    _of: tuple[MeasuredTranscript, Settings] | None = None  # that these were decided for
-    _in_sight = False  # whether that was for the page, and not for the ledger alone
+    _of: tuple[MeasuredTranscript, Settings] | None = None  # that it was made for
     _took = 0.0
 
     do_window = partialmethod(ScreenPart.open_page, PAGE)
@@ -55,7 +52,7 @@ class FilledWindow(ScreenPart):
         return "" if self.tabs else "only conversations fill a window"
 
     def state_taken(self) -> None:
-        self._cuts, self._of = (), None
+        self._of = None
         self._show_ledger(None)
 
     def painted(self) -> None:
@@ -75,8 +72,7 @@ class FilledWindow(ScreenPart):
         return (reading.material, self.state.settings) if reading is not None and self.tabs else None
 
     def _is_decided_for(self, wanted: tuple[MeasuredTranscript, Settings]) -> bool:
-        same = self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
-        return same and (self._in_sight or self.bench.page != PAGE)
+        return self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
 
     def _decide_later(self) -> None:
         from secateur.kinds.conversation.folds import recorded_ledger
@@ -92,24 +88,19 @@ class FilledWindow(ScreenPart):
 
     def _decide(self) -> None:
         from secateur.kinds.conversation.folds import live_ledger
-        from secateur.kinds.conversation.session_facts import strategy_cuts
 
-        wanted, in_sight, start = self._wanted, self.bench.page == PAGE, time.perf_counter()
-        if wanted is None or not (in_sight or self._is_following):
+        wanted, start = self._wanted, time.perf_counter()
+        if wanted is None or not (self.bench.page == PAGE or self._is_following):
             return
         if self.jobs.runs(_CUTS) or self._is_decided_for(wanted):
             return
 
-        def make() -> tuple[LiveLedger, Sequence[StrategyCut]]:
-            return live_ledger(*wanted), strategy_cuts(*wanted) if in_sight else self._cuts
-
-        def take(ledger: LiveLedger | None, cuts: Sequence[StrategyCut]) -> None:
-            self._cuts, self._of, self._in_sight = cuts, wanted, in_sight
-            self._took = time.perf_counter() - start
+        def take(ledger: LiveLedger | None) -> None:
+            self._of, self._took = wanted, time.perf_counter() - start
             self._show_ledger(ledger)
 
-        prover = self.app.prover
-        self.jobs.work_out(_CUTS, make, lambda made: take(*made), lambda _: take(None, ()), thread=prover)
+        make, prover = partial(live_ledger, *wanted), self.app.prover
+        self.jobs.work_out(_CUTS, make, take, lambda _: take(None), thread=prover)
 
     def job_ended(self, group: str) -> None:
         wanted = self._wanted
@@ -126,7 +117,7 @@ class FilledWindow(ScreenPart):
     def _draw(self, cells: int) -> Sequence[Line]:
         from secateur.kinds.conversation.folds import describe_cut, describe_ledger
         from secateur.kinds.conversation.session_facts import session_facts
-        from secateur.kinds.conversation.session_report import content_rows, cut_rows, session_line, window_lines
+        from secateur.kinds.conversation.session_report import content_rows, session_line, window_lines
         from secateur.kinds.conversation.window_contents import STALE, dead_weight, window_contents
 
         wanted, lines = self._wanted, list[Line]()
@@ -153,14 +144,8 @@ class FilledWindow(ScreenPart):
         drawn = zip(content_rows(shares, total), shares, strict=True)
         rows = ((*row[:3], f"{share.dead:,}" if share.dead else "", *row[3:]) for row, share in drawn)
         lines += _table([titles, *rows], cells)
-        if facts is None and self._live is None:
-            return lines
-        if self._cuts:
-            titles = "strategy", "tokens", "saved", "pays after", "read again", "results", "first changed"
-            rows = ((*row[:3], row[6], row[5], row[3], row[4]) for row in cut_rows(self._cuts))
-            lines += [(), *_table([titles, *rows], cells, faint=not self._is_decided_for(wanted))]
-        else:
-            lines += [(), line(Span("deciding under each strategy …", "faint"))]
+        if facts is not None and self._live is None:
+            lines += [(), line(Span("deciding …", "faint"))]
         if self._live is not None:
             words = "pruned before every request, as `Live` does (profile recommended)"
             lines += [(), *wrap_words(words, cells, "faint"), *wrap_words(describe_ledger(self._live), cells)]
@@ -168,7 +153,7 @@ class FilledWindow(ScreenPart):
         return lines
 
 
-def _table(rows: Sequence[Sequence[Any]], cells: int, *, faint: bool = False) -> list[Line]:
+def _table(rows: Sequence[Sequence[Any]], cells: int) -> list[Line]:
     count = len(rows[0])
     widths = [max(cell_width(row[column]) for row in rows) for column in range(count)]
     while count > 2 and sum(widths[:count]) + count - 1 > cells:
@@ -179,6 +164,6 @@ def _table(rows: Sequence[Sequence[Any]], cells: int, *, faint: bool = False) ->
         first = clip_line(line(row[0]), widths[0])
         rest = "".join(f" {row[column]:>{widths[column]}}" for column in range(1, count))
         pad = " " * max(0, widths[0] - sum(cell_width(span.text) for span in first))
-        role = "faint" if faint or not index else ""
+        role = "" if index else "faint"
         drawn.append(line(*(Span(span.text, role) for span in first), Span(pad + rest, role)))
     return drawn

@@ -148,10 +148,6 @@ class ShownAnswer(Generic[P]):
         """Returns the number of the ledger's entry that an item shows; None: it shows the wrapper."""
         return item if item < len(self.entries) - 1 else None
 
-    def entry_name(self, item: int) -> str:
-        """Returns the id of the ledger's entry that an item shows; "" for the wrapper."""
-        return self.ledger.ids[item] if self.entry_number(item) is not None else ""
-
     def item_of(self, entry: str) -> int | None:
         """Returns the item that shows an entry; None if no item shows it."""
         number = self.ledger.number_of.get(entry)

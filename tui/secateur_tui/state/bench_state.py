@@ -237,7 +237,7 @@ class BenchState(Generic[K]):
     @property
     def entry(self) -> str:
         """The id of the ledger's entry at the cursor; "" if no entry is there."""
-        return self.answer.entry_name(self.cursor) if self.answer is not None and self.listed else ""
+        return self.answer.ledger.ids[self.cursor] if self.answer is not None and self.entry_number is not None else ""
 
     # --- the list ---
 

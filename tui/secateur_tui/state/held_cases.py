@@ -11,6 +11,7 @@ since the inspector was opened. Pins, exclusions and boosts belong to the questi
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from secateur_lab.scenarios.toml_writing import flat
 
 MOST_READINGS = 2  # inputs of a case that are kept: a knob that reads again may be turned back
 STEERING: Mapping[str, Any] = {"pins": (), "excludes": (), "boosts": {}}  # settings about items of one question
+
+BY_CHANCE = 0.05  # largest probability of a change by chance that is no noise
 
 WHOLE, PART, DROPPED, NO_ANSWER = "kept", "shortened", "dropped", "no answer"
 
@@ -71,6 +74,20 @@ class CasesResult:
         """The mean recall of the judged cases."""
         recalls = [result.recall for result in self.results if result.recall is not None]
         return sum(recalls) / len(recalls) if recalls else None
+
+    def describe_recall(self, start: "CasesResult") -> str:
+        """Returns the recall in words, with how many cases it rose and fell in since the start, and "noise" where that
+        would happen by chance too often (sign test of both sides); "" if no case is judged."""
+        if self.recall is None:
+            return ""
+        pairs = [(before.recall, now.recall) for before, now in zip(start.results, self.results, strict=True)]
+        judged = [(before, now) for before, now in pairs if before is not None and now is not None]
+        ups, downs = sum(now > was for was, now in judged), sum(now < was for was, now in judged)
+        if not (moved := ups + downs):
+            return f"recall {self.recall:.3f}"
+        chance = sum(comb(moved, count) for count in range(min(ups, downs) + 1)) / 2 ** (moved - 1)
+        noise = ": noise" if chance > BY_CHANCE else ""
+        return f"recall {self.recall:.3f}, {ups:,} up {downs:,} down of {len(judged):,}{noise}"
 
 
 @dataclass(eq=False)

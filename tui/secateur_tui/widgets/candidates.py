@@ -17,7 +17,7 @@ from secateur.render.text import kind_of, why
 from secateur.sources.git import HistoryCommit
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.short_names import NAME, Label, ListColumn, bar_cells, shorten_path, shorten_words
+from secateur_tui.short_names import NAME, Label, ListColumn, shorten_path, shorten_words
 from secateur_tui.state.answer import AnswerComparison, SameColumn, SearchAnswer, ShownAnswer
 from secateur_tui.styled_text import (
     Line,
@@ -39,8 +39,9 @@ from secateur_tui.widgets.item_pages import draw_name, draw_since
 from secateur_tui.widgets.knob_panel import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.widgets.listing import ItemListing, draw_label, mark_order, measure_labels
 
-# Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it.
-_LEAST_BREAKDOWN, _MOST_BREAKDOWN = 10, 28
+# Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it; what a wider one
+# has more is for names and places.
+_BREAKDOWN = 10
 
 _NAME_CELLS, _PLACE_CELLS = 20, 12  # cells that names take before paths have any, and the least of paths
 
@@ -66,7 +67,7 @@ class CandidateListing(ItemListing):
         self._figures = {**answer.figures, answer.ordered_by: answer.selection.score}
         by = self.sorted_by if self.sorted_by in (NAME, *self._figures) else answer.ordered_by
         self._figure = answer.ordered_by if by in (NAME, "tokens") else by
-        columns = _columns(SameColumn(answer.ids, answer), self._figure, self.screen)
+        columns = _columns(SameColumn(answer.ids, answer), self._figure)
         return mark_order(columns, by if by in (NAME, "tokens") else "order")
 
     @staticmethod
@@ -112,19 +113,18 @@ def order_figure(value: float, name: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _columns(ids: SameColumn, figure: str, screen: int) -> tuple[ListColumn, ...]:
+def _columns(ids: SameColumn, figure: str) -> tuple[ListColumn, ...]:
     """Returns the columns of all answers from a pool: they stay where they are while knobs turn. `figure` is that of
     the last column."""
     digits, most = len(f"{len(ids.values):,}"), int(ids.of.before.max(initial=0))
     name, place = measure_labels(CandidateListing.label_of, CandidateListing.titles, ids)
-    cells = bar_cells(_LEAST_BREAKDOWN, _MOST_BREAKDOWN, screen)
     return (
         ListColumn.fixed("rank", "#", max(2, digits), 3),
         ListColumn.fixed("delta", "Δ", max(3, digits + 1), 5),
         ListColumn.fixed("state", "", 2, 0),
         replace(name, wants=min(name.wants, _NAME_CELLS)),
         replace(place, matters=7, least=min(place.least, _PLACE_CELLS)),
-        ListColumn("terms", "why it ranks", cells, cells, 2, brief="why"),
+        ListColumn("terms", "why", _BREAKDOWN, _BREAKDOWN, 2),
         ListColumn.fixed("tokens", "tok", max(5, len(f"{most:,}")), 4),
         ListColumn.fixed("order", TITLES[figure], 5, 6),
     )
@@ -148,13 +148,9 @@ def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
     distance = f"gap {'−' if gap < 0 and far.strip('0.') else ''}{far}"
     skipped = ": smaller fitted" if rank_first < rank_last else ""
     ranks = f"#{rank_last:,}/#{rank_first:,}"
-    variants = (  # a gap below 0 is explained before the figures are given
-        f" {figures} · {distance}{skipped} ",
-        *([f" {out} out · {dropped} dropped · {distance}{skipped} "] if skipped else [f" {figures} · {distance} "]),
-        f" {distance} {ranks}{skipped} ",
-        f" {distance} {ranks} ",
-    )
-    return choose_fitting([*(line(variant) for variant in variants), ()], cells)
+    short = f" {out} out · {dropped} dropped · {distance}{skipped} "
+    variants = f" {figures} · {distance}{skipped} ", short, f" {distance} {ranks}{skipped} ", f" {distance} {ranks} "
+    return choose_fitting([*map(line, variants), ()], cells)
 
 
 def draw_trim_diff(comparison: AnswerComparison | None, cells: int) -> list[Line]:
@@ -188,13 +184,9 @@ _COMMIT_CELLS = 7
 _LINES, _WORD_CELLS = 6, 14  # lines that are listed for a word, and the width of the column of words
 
 
-def format_figure(number: float, exact: bool = False) -> str:
-    """Formats a number with three decimals, with `exact` up to six: scores are multiples of 1e-6, so that the terms
-    add up to the sum."""
-    text = f"{number:.6f}" if exact else f"{number:.3f}"
-    while text.endswith("0") and len(text) - text.index(".") > 4:
-        text = text[:-1]
-    return text.replace("-", "−")
+def format_figure(number: float) -> str:
+    """Formats a number with three decimals."""
+    return f"{number:.3f}".replace("-", "−")
 
 
 def draw_why(
@@ -204,14 +196,12 @@ def draw_why(
     *,
     query_lines: Mapping[str, Sequence[int]] | None = None,
     commits: Sequence[HistoryCommit] = (),
-    exact: bool = False,
 ) -> list[Line]:
     """Draws everything about the decision on `row`.
 
     Args:
         query_lines: per word of the query the lines of its text that hold it; None while that is not known.
         commits: the last that changed its file.
-        exact: with all decimals of the figures.
     """
     selection, pool = answer.selection, answer.selection.pool
     decision = selection.decision(row)
@@ -220,7 +210,7 @@ def draw_why(
         Span(f"{state.glyph} {state.label.upper()} #{decision.rank:,}", f"bold {state.label}"),
         Span(f" of {len(selection):,}", "faint"),
     )
-    lines = [spread_line(head, line(f"priority {format_figure(decision.priority, exact)}"), cells)]
+    lines = [spread_line(head, line(f"priority {format_figure(decision.priority)}"), cells)]
     lines += wrap_name(pool.qualname[row] or "(no name)", cells, "bold")
     about = Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint")
     if width((*lines[-1], about)) <= cells:
@@ -243,15 +233,15 @@ def draw_why(
         lines += wrap_words(f"query: {kind}", cells, "faint")
     lines.append(())
     for name, term in decision.terms.items():
-        lines += _draw_term(answer, decision, name, term, cells, exact)
-    lines.append(line(Span("sum = priority ", "faint"), format_figure(sum(decision.terms.values()), exact)))
+        lines += _draw_term(answer, decision, name, term, cells)
+    lines.append(line(Span("sum = priority ", "faint"), format_figure(sum(decision.terms.values()))))
     ordered = ""
     if selection.strategy == "density" and pool.short_query:
         ordered = "ordered by priority: of a short query, density leaves size out"
     elif selection.strategy == "density":
         power, density = (
             answer.settings.smart_pruning.density_exponent,
-            format_figure(float(selection.score[row]), exact),
+            format_figure(float(selection.score[row])),
         )
         ordered = f"ordered by density: priority × evidence / relevance / cost^{power:g} = {density}"
     elif selection.strategy == "relevance":
@@ -295,13 +285,13 @@ def _draw_words(pool: Pool, row: int, query_lines: Mapping[str, Sequence[int]] |
     return [*lines, *(wrap_words(f"not in it: {', '.join(missing)}", cells, "faint", indent="  ") if missing else [])]
 
 
-def _draw_term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int, exact: bool) -> list[Line]:
+def _draw_term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int) -> list[Line]:
     signal, pool, row = SIGNALS[name], answer.selection.pool, decision.row
     if (factors := value_and_weight(name, pool, answer.settings, row)) is None:
         factor = answer.settings.boosts.get(pool.symbol_id[row], 1.0)
-        sum_text = f"× {decimal(factor)} on the sum = {format_figure(term, exact)}"
+        sum_text = f"× {decimal(factor)} on the sum = {format_figure(term)}"
     else:
-        sum_text = f"{format_figure(factors[0], exact)} × {decimal(factors[1])} = {format_figure(term, exact)}"
+        sum_text = f"{format_figure(factors[0])} × {decimal(factors[1])} = {format_figure(term)}"
     drawn = line(Span(f"{signal.texture} {signal.letter} ", name), f"{name:<10} {sum_text} ")
     if (room := cells - width(drawn)) >= _SHORTEST_BAR:
         drawn += stack_bar([(term, signal.texture, name)], max(decision.priority, 1e-9), room)
@@ -312,7 +302,7 @@ def _draw_term(answer: SearchAnswer, decision: Decision, name: str, term: float,
     else:
         parts = ((part, float(column[row])) for part, column in pool.parts.get(name, {}).items())
         details = " · ".join(
-            f"{visible(part)} {format_figure(amount, exact)}"
+            f"{visible(part)} {format_figure(amount)}"
             for part, amount in sorted(parts, key=lambda item: -item[1])
             if name == "hotspot" or abs(amount) > 0  # of a product the part that is 0 is the reason, and is told
         )

@@ -316,6 +316,21 @@ class Offers:
     caption: str = ""
 
 
+def match_rows(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[ChoiceLine]:
+    """Returns the lines whose text has all words of what is sought, those that begin with it first; where none has,
+    those with a similar text."""
+    wanted = sought.casefold().split()
+    holding = [row for row in rows if all(word in row[0].casefold() for word in wanted)]
+    if holding or not wanted:
+        return [
+            offer for _, offer in sorted(holding, key=lambda row: not row[0].casefold().startswith(" ".join(wanted)))
+        ]
+    from rapidfuzz import fuzz  # takes a while to import
+
+    scored = [(-fuzz.partial_ratio(sought.casefold(), text.casefold()), index) for index, (text, _) in enumerate(rows)]
+    return [rows[index][1] for score, index in sorted(scored) if score <= -60]
+
+
 class OfferList(LineView, can_focus=False):
     """The lines; the cursor is moved by the keys of the field."""
 

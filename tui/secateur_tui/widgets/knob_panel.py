@@ -71,7 +71,7 @@ _LABEL, _LONG_LABEL = 10, 18
 _ROOMY = 60  # cells from which a knob has its whole name
 
 _VALUE = 7
-_RANGE = 9
+_RANGE = 11
 _SHORTEST_TRACK = 6
 
 # For each signal, the range of weights in which the selection is proven to stay the same.
@@ -85,7 +85,7 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     texture = SIGNALS[knob.signal].texture if knob.signal else " "
     head = line(" ", Span(texture, knob.signal), f" {fit_text(knob.label, _LABEL if cells < _ROOMY else _LONG_LABEL)} ")
     ends = ranges.get(knob.signal or knob.key)
-    unchanged = "–".join(_figure(end) for end in ends) if ends is not None else ""
+    unchanged = _draw_range(*ends) if ends is not None else ""
     if not isinstance(value, float):
         shown = f"‹ {shown} ›" if isinstance(value, str | bool) else shown
         beside = Span(f"  {unchanged}" if unchanged else "", "faint")
@@ -104,8 +104,13 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     return (*head, *slider, *text, *pad, *(line(" ", Span(unchanged, "faint")) if with_range else ()))
 
 
-def _figure(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else decimal(value)
+def _draw_range(low: float, high: float) -> str:
+    if isinstance(low, int):
+        figures = [f"{low:,}", f"{high:,}"]
+    else:
+        places = max(2 + (low == high), *(len(decimal(end).partition(".")[2]) for end in (low, high)))
+        figures = [f"{low:.{places}f}", f"{high:.{places}f}"]
+    return f"only {figures[0]}" if low == high else "–".join(figures)
 
 
 def _top(knob: Knob, value: float) -> float:
@@ -266,15 +271,14 @@ _LEAST_SOURCE = 18  # cells of the source that come before everything behind it
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:
     """Draws one line. With too little room it drops, in this order: words before values, the counter, names of closed
-    benches (their keys stay), the count, the remedy, single keys of those (neighbours become "2-6"), the reason of
-    staleness, benches. A long source loses its first folders before any of these."""
+    benches (their keys stay), the count, the remedy, benches, the reason of staleness. A long source loses its first
+    folders before any of these."""
     count = line(f"   {count_noun(*facts.count)}") if facts.count is not None else ()
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))
     counter = line(outside(facts.counter))
     named = [(bench, bench.title if bench.open else "") for bench in facts.benches]
     with_keys = (Span("  "), *(span for bench in facts.benches for span in _draw_bench(bench, bench.title)))
     keys = (Span("  "), *(span for bench, title in named for span in _draw_bench(bench, title)))
-    runs = (Span("  "), *_draw_key_runs(facts.benches))
     mark, with_reason, with_remedy = _draw_marks(facts)
     told = Span("   profile ", "faint"), *profile, Span("   tokens ", "faint"), *counter
     start = Span("   "), *profile
@@ -285,7 +289,6 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
         (*start, *count, *with_remedy, *keys),
         (*start, *with_remedy, *keys),
         (*start, *with_reason, *keys),
-        (*start, *with_reason, *runs),
         (*start, *mark, *keys),
         (*start, *with_reason),
         (*start, *mark),
@@ -300,30 +303,6 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
 def _draw_bench(bench: BenchTitle, title: str) -> Line:
     named = Span(f" {title}" if title else "", "bold" if bench.open else "faint", bench.action)
     return line(Span(f" {bench.key}", "accent", bench.action), named) if bench.key else (named,)
-
-
-def _draw_key_runs(benches: Sequence[BenchTitle]) -> Line:
-    spans: list[Span] = []
-    run: list[BenchTitle] = []
-
-    def close() -> None:
-        if run:
-            spans.append(Span(f" {run[0].key}", "accent", run[0].action))
-        if len(run) > 1:
-            spans.append(Span(f"-{run[-1].key}", "accent", run[-1].action))
-        run.clear()
-
-    for bench in benches:
-        last = run[-1].key if run else ""
-        follows = last.isdecimal() and bench.key.isdecimal() and int(bench.key) == int(last) + 1
-        if bench.open or not follows:
-            close()
-        if bench.open:
-            spans += _draw_bench(bench, bench.title)
-        elif bench.key:
-            run.append(bench)
-    close()
-    return tuple(spans)
 
 
 def _draw_marks(facts: TitleFacts) -> tuple[Line, Line, Line]:

@@ -93,7 +93,6 @@ class ItemListing:
         comparison: of the answer with the baseline.
         crossings: what crosses the cut.
         sorted_by: what the list is sorted by; "" for the answer's own order. The title that says so is marked.
-        screen: columns of the screen.
     """
 
     titles: ClassVar[tuple[str, str]] = ("name", "")  # of the columns of names and places
@@ -108,10 +107,9 @@ class ItemListing:
         comparison: AnswerComparison | None = None,
         crossings: Sequence[Crossing] = (),
         sorted_by: str = "",
-        screen: int = 0,
     ) -> None:
         self.answer: Any = answer
-        self.comparison, self.sorted_by, self.screen = comparison, sorted_by, screen
+        self.comparison, self.sorted_by = comparison, sorted_by
         self.columns, cut = self.make_columns(), _find_cut(answer) if self.spends_in_order else None
         self.cut = replace(cut, crossings=crossings) if cut is not None else None
 
@@ -238,10 +236,7 @@ def mark_order(columns: Sequence[ListColumn], by: str) -> Sequence[ListColumn]:
         last = columns[-1]
         figure = replace(last, id=by, title=by, least=max(last.least, len(by) + 1), wants=max(last.wants, len(by) + 1))
         columns, marked = (*columns[:-1], figure), by
-    return [
-        replace(column, title=column.title + SORTED, brief=column.brief + SORTED) if column.id == marked else column
-        for column in columns
-    ]
+    return [replace(column, title=column.title + SORTED) if column.id == marked else column for column in columns]
 
 
 @lru_cache(maxsize=4)
@@ -269,9 +264,8 @@ def draw_titles(layout: ListLayout) -> Line:
     """Draws titles of the columns."""
     spans = [Span(" ")]
     for column in layout.columns:
-        cells = layout.cells[column.id]
-        title = column.title if cell_width(column.title) <= cells else column.brief
-        spans += [Span(" "), *_pad_line(line(Span(title, "faint")), cells, column.right)]
+        title = line(Span(column.title, "faint"))
+        spans += [Span(" "), *_pad_line(title, layout.cells[column.id], column.right)]
     return tuple(spans[1:])
 
 
@@ -294,8 +288,8 @@ def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
             spans += (_GAP, *_pad_line(_draw_place(label, room), room))
         else:
             own = listing.draw_cell(item, column, room)
-            if tone:
-                own = tuple(span if span.role else Span(span.text, tone) for span in own)
+            if tone and id_ not in ("delta", "state"):  # the bars of what stays out are as quiet as its words
+                own = tuple(Span(span.text, tone) for span in own)
             spans += (_GAP, *_pad_line(own, room, column.right))
     return tuple(spans)
 

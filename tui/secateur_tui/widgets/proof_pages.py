@@ -8,7 +8,7 @@ from operator import attrgetter
 from secateur.kinds.knobs import Knob, decimal
 from secateur.ledger import State
 from secateur.render.page import count_noun
-from secateur.render.proofs import curve_words, token_words
+from secateur.render.proofs import curve_rows, curve_words, token_words
 from secateur.terminal import cell_width, clip_left, visible
 from secateur.what_if.explanation import Curve
 from secateur.what_if.levers import Lever
@@ -40,14 +40,6 @@ def draw_curve(proven: ProvenCurve, cells: int) -> list[Line]:
         lines += wrap_words(f"{present:,} is below the knee: up to there a larger budget is well spent", cells)
     elif knee is not None and present > knee:
         lines += wrap_words(f"{present:,} is above the knee: a larger budget brings little", cells)
-    for drop in curve.drops:
-        lines.append(line(Span("▾ ", "warning"), f"{drop.budget:,}"))
-        for verb, items in (("loses", drop.loses), ("gains", drop.gains)):
-            for index, item in enumerate(items[:_NAMED]):
-                head = f"  {verb if index == 0 else '':<6}"
-                name = clip_left(visible(trials.ids[item]), max(1, cells - len(head)))
-                lines.append(line(Span(head, "faint"), name))
-            lines += _draw_more(items, " " * 8)
     return [clip_line(drawn, cells) for drawn in lines]
 
 
@@ -108,20 +100,12 @@ def _draw_plot(curve: Curve, present: int, cells: int, *, scored: bool) -> list[
 
 
 def _draw_table(proven: ProvenCurve) -> list[Line]:
-    curve, present = proven.curve, proven.trials.budget
-    figures = list(dict.fromkeys(name for point in curve.points for name in point.figures))
-    titles = (proven.trials.budget_label, "tokens", "whole", "partly", *figures)
+    titles, *rows = curve_rows(proven.curve, proven.trials, ROWS)
     lines = [line(Span("".join(f"{title:>{_FIGURES}}" for title in titles), "faint"))]
-    step = max(1, -(-len(curve.points) // ROWS))
-    for index, point in enumerate(curve.points):
-        marked = {present: "now", curve.knee: "knee"}.get(point.budget, "")
-        if index % step and not marked and index != len(curve.points) - 1:
-            continue
-        numbers = [point.budget, point.tokens, point.whole, point.partly]
-        numbers += [point.figures.get(name, 0) for name in figures]
-        figure = "".join(f"{number:>{_FIGURES},}" for number in numbers)
-        mark = Span(f"  {marked}" if marked else "", "accent")
-        lines.append(line(Span(figure, "bold" if marked == "now" else ""), mark))
+    for row in rows:
+        figures, mark = row[: len(titles)], "".join(row[len(titles) :])
+        drawn = Span("".join(f"{figure:>{_FIGURES}}" for figure in figures), "bold" if "now" in mark else "")
+        lines.append(line(drawn, Span(f"  {mark}" if mark else "", "accent")))
     return lines
 
 

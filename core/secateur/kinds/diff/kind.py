@@ -245,7 +245,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             named = {"base": compared.base, "head": compared.head}
             inputs = {**inputs, **{name: commit for name, commit in named.items() if inputs[name] and commit}}
         words = CommandWords("chunk", settings, opened)
-        words.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), "chunking.max_chunk_tokens")
+        words.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), "chunking.max_chunk_tokens", always=True)
         if opened.chunking.ignore:  # the flag adds to what a file may hold
             words.set(_IGNORE, toml(()))
         for pattern in dict.fromkeys((*settings.chunking.ignore, *inputs["ignore"])):

@@ -120,12 +120,12 @@ def boosts_of(texts: Sequence[str]) -> dict[str, dict[str, float]]:
 def search_command(
     keys: Iterable[str], query: str, path: str, settings: Settings, opened: Settings, rev: str | None = None
 ) -> str:
-    """Writes `secateur search …` with the value of every knob, so that no configuration file can change the answer.
+    """Writes `secateur search …` with its profile, its budget, and the value of every knob that the profile has not.
     `keys`: the settings that change it, of which those without a flag are written as `--set`."""
     pruning, rag = settings.smart_pruning, settings.graph_rag
     flag_like = query.startswith("-") or path.startswith("-")
     words = CommandWords("search", settings, opened, *([] if flag_like else [query, path]))
-    words.flag("--budget", str(settings.effective_budget), "graph_rag.token_budget")
+    words.flag("--budget", str(settings.effective_budget), "graph_rag.token_budget", always=True)
     words.flag(
         "--weights", ",".join(number(lookup(settings, knob.key)) for knob in WEIGHTS), *(knob.key for knob in WEIGHTS)
     )

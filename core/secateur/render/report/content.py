@@ -77,6 +77,7 @@ class DecisionReport:
     leaving: Excerpt | None  # the text that a model reads
     without_text: int  # items whose text is omitted for lack of room
     version: str
+    changed: str = ""  # what is decided otherwise than before, in lines; "" if nothing is, or there was no before
 
     def title(self, most: int) -> str:
         """The question on one line of at most so many characters."""
@@ -139,6 +140,7 @@ def state_words(report: DecisionReport) -> Iterator[str]:
             yield f"{sums.number:,} {state.label} ({tokens:,} tokens)"
 
 
+CHANGED = "What changed"  # title of the section
 LIMIT = 60_000  # most characters in total: a comment on GitHub holds 65,536
 MOST_DROPPED = 20  # most dropped items that are listed
 LONGEST_CELL = 200  # most characters of a name or a reason
@@ -163,6 +165,8 @@ def markdown_report(report: DecisionReport) -> str:
         lines.append("- settings: " + ", ".join(_prose(f"{label} {value}") for label, value in report.knobs))
     parts = [head, "\n".join(lines) + "\n\n"]
     parts += ["".join(notices).removesuffix(">\n") + "\n"] if notices else []
+    if report.changed:
+        parts.append(f"{heading(3, CHANGED)}\n{''.join(block(clip(report.changed, LIMIT // 4), 'diff')).rstrip()}\n\n")
     end = f"{heading(3, 'Get it again')}\n{''.join(block(report.command, 'sh'))}".rstrip() + "\n"
     room = LIMIT - sum(map(len, parts)) - len(end)
     for title, states, most in (("Goes out", STATE_ORDER[:3], None), ("Does not", STATE_ORDER[3:], MOST_DROPPED)):

@@ -1,4 +1,4 @@
-"""A picture of the inspector for the documentation: `python -m secateur_tui.shot PATH --query Q --keys "right b i"
+"""A picture of the inspector for the documentation: `python docs/shot.py PATH --query Q --keys "right b i"
 --output screen.svg`."""
 
 import argparse
@@ -14,14 +14,13 @@ from secateur.kinds import registry
 from secateur.output_files import write_output
 from secateur.settings import load
 from secateur.sources.named import folder_of
-
 from secateur_tui.animation import wait_for_rest
 from secateur_tui.app import Inspector
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the SVG; exit code 0."""
-    parser = argparse.ArgumentParser(prog="python -m secateur_tui.shot", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python docs/shot.py", description=__doc__)
     parser.add_argument("path", help="what is inspected: a folder, sample:NAME, or a file")
     parser.add_argument("--bench", choices=tuple(registry.benches()), default="search")
     parser.add_argument("--query", default="")
