@@ -56,7 +56,7 @@ REPORTS = {"report": ("search", "where is the refund total rounded?", "sample:or
 """Picture of a report -> the command that writes it."""
 
 LOOKS = {"": "secateur-dark", "-light": "secateur-light"}
-"""What a picture's name ends in -> the theme it is taken in. A page shows the one that the reader's setting asks for."""
+"""End of a picture's name -> the theme it is taken in. A page shows the one that the reader's setting asks for."""
 
 
 def pages() -> dict[str, str]:
@@ -83,7 +83,9 @@ def pages() -> dict[str, str]:
 
 def pictures() -> list[str]:
     """The files of `pictures/`."""
-    return [f"{name}{look}.svg" for name in (*PICTURES, *REPLAYS) for look in LOOKS] + [f"{name}.svg" for name in REPORTS]
+    return [f"{name}{look}.svg" for name in (*PICTURES, *REPLAYS) for look in LOOKS] + [
+        f"{name}.svg" for name in REPORTS
+    ]
 
 
 def picture(file: str, output: Path) -> None:
@@ -226,7 +228,13 @@ def errors() -> list[str]:
                     rows[code] = (kind.exit_code, f"`{said}`")
                 rows.setdefault(code, (kind.exit_code, ""))
     lines = ["| code | exit code | what it says |", "|---|---|---|"]
-    return [*lines, *(f"| `{code}` | {exit_code} | {said or 'see its message'} |" for code, (exit_code, said) in sorted(rows.items()))]
+    return [
+        *lines,
+        *(
+            f"| `{code}` | {exit_code} | {said or 'see its message'} |"
+            for code, (exit_code, said) in sorted(rows.items())
+        ),
+    ]
 
 
 def reasons() -> list[str]:
