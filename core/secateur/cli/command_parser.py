@@ -70,7 +70,7 @@ class CommandParser(Parser):
         group.add_argument(
             "--trust-git-dir",
             action="store_true",
-            help="also read a .git that leads elsewhere or borrows objects, as --shared clones (docs/inside/security.md)",
+            help="also read a .git that leads elsewhere or borrows objects (clone --shared; docs/inside/security.md)",
         )
         group.add_argument(
             "--no-redact", action="store_true", help="leave credentials in what is read (docs/inside/security.md)"
