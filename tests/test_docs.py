@@ -111,6 +111,23 @@ def _sections(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", re.sub(r"`", "", heading)).lower().replace(" ", "-") for heading in headings}
 
 
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    named = {(ROOT / "docs" / target.partition("#")[0]).resolve() for target, _ in LINK.findall(index)}
+    assert not set((ROOT / "docs").rglob("*.md")) - named - {ROOT / "docs" / "README.md"}
+
+
+def test_the_shelf_for_use_stays_short() -> None:
+    pages = {path.name: path.read_text("utf-8") for path in (ROOT / "docs" / "use").iterdir()}
+    assert len(pages) <= 14
+    assert sum(len(text.split()) for text in pages.values()) <= 18_000
+    for name, text in pages.items():
+        for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+            assert table.count("\n") <= 10, (
+                f"{name}: more than eight rows belong in docs/reference or docs/lab"
+            )
+
+
 @pytest.mark.parametrize("name", ["architecture.md", "changing.md", "extending.md"])
 def test_files_of_ours_that_are_named_exist(name: str) -> None:
     folders = ("core", "docs", "tests", "tui")
