@@ -49,7 +49,7 @@ PICTURES = {
 """Picture -> what it shows: the arguments of `python -m secateur_tui.shot`. The cursor is on something
 that was cut, and the page beside it says why. `pull.diff` is what the last six commits of sample:orders changed."""
 
-REPLAYS = {"demo": "examples/search.replay.jsonl"}
+REPLAYS = {"demo": "pictures/demo.replay.jsonl"}
 """Animated picture -> the recording that it shows."""
 
 REPORTS = {"report": ("search", "where is the refund total rounded?", "sample:orders", "--budget", "1000", "--report")}
