@@ -123,9 +123,7 @@ def test_the_shelf_for_use_stays_short() -> None:
     assert sum(len(text.split()) for text in pages.values()) <= 18_000
     for name, text in pages.items():
         for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
-            assert table.count("\n") <= 10, (
-                f"{name}: more than eight rows belong in docs/reference or docs/lab"
-            )
+            assert table.count("\n") <= 10, f"{name}: more than eight rows belong in docs/reference or docs/lab"
 
 
 @pytest.mark.parametrize("name", ["architecture.md", "changing.md", "extending.md"])
