@@ -41,6 +41,10 @@ PICTURES = {
         *("examples/ci.log", "--bench", "log", "--set", "log.max_tokens=500"),
         *("--size", "116x35", "--keys", "end up up i"),
     ),
+    "window": (
+        *("examples/session.jsonl", "--bench", "conversation", "--size", "116x35"),
+        *("--set", "conversation_prune.safe_zone_tokens=7000", "--keys", "T"),
+    ),
     "pull-request": (
         *("pull.diff", "--bench", "diff", "--set", "chunking.max_chunk_tokens=2000"),
         *("--size", "116x35", "--keys", "end up i"),

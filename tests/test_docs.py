@@ -52,13 +52,13 @@ def test_no_schema_is_left_of_a_shape_that_is_gone(pages: dict[str, str]) -> Non
     assert written == {name for name in pages if name.startswith("reference/schemas/")}
 
 
-@pytest.mark.parametrize("name", ["inspector", "conversation", "log", "pull-request"])
+@pytest.mark.parametrize("name", ["inspector", "conversation", "log", "pull-request", "window"])
 def test_pictures_show_what_the_inspector_shows(name: str, tmp_path: Path, generate: dict[str, Any]) -> None:
     generate["picture"](f"{name}.svg", tmp_path / f"{name}.svg")
     there, now = (_texts((folder / f"{name}.svg").read_text("utf-8")) for folder in (PICTURES, tmp_path))
     assert there == now, "run: python docs/generate.py, and look at the picture"
-    why = r"At\sits\sturn|.*changed\sthe\sfile,\sso|Like\searlier\sones|Lock\sfile"
-    assert any(re.match(why, text) for text in now), "a picture says why something was cut"
+    why = r"At\sits\sturn|.*changed\sthe\sfile,\sso|Like\searlier\sones|Lock\sfile|dead\sweight"
+    assert any(re.match(why, text) for text in now), "a picture says why something was cut, or what fills a window"
 
 
 def test_the_moving_picture_is_what_the_inspector_shows_of_its_recording(
