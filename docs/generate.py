@@ -18,42 +18,65 @@ from typing import Any
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.main import COMMANDS, command
 from secateur.cli.schemas import schemas
+from secateur.errors import SecateurError
+from secateur.render.page import SENTENCES
 from secateur.settings import PROFILES, Key
 from secateur.settings import keys as setting_keys
+from secateur.sources.named import folder_of
 from secateur_tui.actions import ACTIONS, key_name
 
 DOCS = Path(__file__).resolve().parent
 ARGUMENTS = ("| argument | meaning |", "|---|---|")
 
 PICTURES = {
-    "inspector.svg": (
-        "sample:orders",
-        *("--query", "where is the refund total rounded?", "--set", "budget=1000", "--size", "116x35"),
-        *("--keys", "down " * 9 + "i"),
+    "inspector": (
+        *("sample:orders", "--query", "where is the refund total rounded?", "--set", "budget=1000"),
+        *("--size", "116x35", "--keys", "down " * 9 + "i"),
     ),
-    "conversation.svg": (
+    "conversation": (
         *("examples/session.jsonl", "--bench", "conversation"),
         *("--set", "conversation_prune.safe_zone_tokens=7000", "--keys", "B " * 4 + "down " * 18 + "i"),
     ),
+    "log": (
+        *("examples/ci.log", "--bench", "log", "--set", "log.max_tokens=500"),
+        *("--size", "116x35", "--keys", "end up up i"),
+    ),
+    "window": (
+        *("examples/session.jsonl", "--bench", "conversation", "--size", "116x35"),
+        *("--set", "conversation_prune.safe_zone_tokens=7000", "--keys", "T"),
+    ),
+    "pull-request": (
+        *("pull.diff", "--bench", "diff", "--set", "chunking.max_chunk_tokens=2000"),
+        *("--size", "116x35", "--keys", "end up i"),
+    ),
 }
 """Picture -> what it shows: the arguments of `docs/shot.py`. The cursor is on something
-that was cut, and the page beside it says why."""
+that was cut, and the page beside it says why. `pull.diff` is what the last six commits of sample:orders changed."""
 
-
-REPLAYS = {"demo.svg": "examples/search.replay.jsonl"}
+REPLAYS = {"demo": "pictures/demo.replay.jsonl"}
 """Animated picture -> the recording that it shows."""
+
+REPORTS = {"report": ("search", "where is the refund total rounded?", "sample:orders", "--budget", "1000", "--report")}
+"""Picture of a report -> the command that writes it."""
+
+LOOKS = {"": "secateur-dark", "-light": "secateur-light"}
+"""End of a picture's name -> the theme it is taken in. A page shows the one that the reader's setting asks for."""
 
 
 def pages() -> dict[str, str]:
-    """File name -> text. Prose stands in the pages themselves."""
-    answers = {f"schemas/{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in schemas().items()}
+    """Path below docs/ -> text. Prose stands in the pages themselves."""
+    answers = {
+        f"reference/schemas/{name}.schema.json": json.dumps(schema, indent=1) + "\n"
+        for name, schema in schemas().items()
+    }
     return {
-        "configuration.md": page("configuration.md", settings=settings(), profiles=profiles()),
-        "commands.md": page("commands.md", commands=commands()),
-        "inspector.md": page("inspector.md", keys=actions()),
-        "architecture.md": page("architecture.md", house=house()),
-        "kind-example.md": page(
-            "kind-example.md",
+        "reference/configuration.md": page("reference/configuration.md", settings=settings(), profiles=profiles()),
+        "reference/commands.md": page("reference/commands.md", commands=commands()),
+        "reference/keys.md": page("reference/keys.md", keys=actions()),
+        "reference/errors.md": page("reference/errors.md", errors=errors(), reasons=reasons()),
+        "inside/architecture.md": page("inside/architecture.md", house=house()),
+        "inside/kind-example.md": page(
+            "inside/kind-example.md",
             pyproject=fenced("toml", DOCS / "examples/todo/pyproject.toml"),
             kind=fenced("python", DOCS / "examples/todo/todo_kind.py"),
             screen=fenced("text", DOCS.parent / "tests/screens/goldens/todo_why_80x24.txt"),
@@ -62,15 +85,34 @@ def pages() -> dict[str, str]:
     }
 
 
-def picture(name: str, output: Path) -> None:
-    """Take one of `PICTURES` or `REPLAYS` with no settings but the defaults."""
+def pictures() -> list[str]:
+    """The files of `pictures/`."""
+    return [f"{name}{look}.svg" for name in (*PICTURES, *REPLAYS) for look in LOOKS] + [
+        f"{name}.svg" for name in REPORTS
+    ]
+
+
+def picture(file: str, output: Path) -> None:
+    """Take one of `pictures` with no settings but the defaults."""
+    name = file.removesuffix(".svg").removesuffix("-light")
+    theme = ("--set", f"ui.theme={LOOKS['-light' if file.endswith('-light.svg') else '']}")
     with tempfile.TemporaryDirectory() as folder:
         own = {"SECATEUR_CACHE_DIR": f"{folder}/cache", "SECATEUR_CONFIG_DIR": f"{folder}/config"}
-        words = [sys.executable, DOCS / "shot.py", *PICTURES.get(name, ()), "--output", output]
+        words = [sys.executable, DOCS / "shot.py", *PICTURES.get(name, ()), *theme, "--output", output]
         if name in REPLAYS:
-            words = [sys.executable, "-m", "secateur.cli.main", "replay", REPLAYS[name], "--svg", output]
+            words = [sys.executable, "-m", "secateur.cli.main", "replay", REPLAYS[name], *theme, "--svg", output]
+        if name in REPORTS:
+            output.unlink(missing_ok=True)  # a report is never written over a file
+            words = [sys.executable, "-m", "secateur.cli.main", *REPORTS[name], output, "--quiet"]
+        place = DOCS
+        if "pull.diff" in words:
+            place = Path(folder)
+            sample = folder_of("sample:orders", place / "cache")
+            diff = subprocess.run(["git", "-C", sample, "diff", "HEAD~6", "HEAD"], capture_output=True, check=True)
+            (place / "pull.diff").write_bytes(diff.stdout)
         environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | own
-        subprocess.run(words, cwd=DOCS, env=environment, check=True)
+        shown = subprocess.PIPE if name in REPORTS else None  # its report for people
+        subprocess.run(words, cwd=place, env=environment, check=True, stdout=shown)
 
 
 def page(name: str, **tables: list[str]) -> str:
@@ -100,8 +142,7 @@ def house() -> list[str]:
             for module in layer.split(" | "):
                 path = DOCS.parent / package / module.replace(".", "/")
                 file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-                said = (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").partition("\n\n")[0]
-                first = re.split(r"(?<=[.])\s", " ".join(said.split()))[0]
+                first = _first_sentence(ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "")
                 shown = path.relative_to(DOCS.parent / package).as_posix() + ("/" if path.is_dir() else ".py")
                 lines.append(f"| {number} | `{shown}` | {first} |")
     return [*lines, ""]
@@ -163,6 +204,73 @@ def actions() -> list[str]:
     return ["| action | keys | what it does |", "|---|---|---|", *rows]
 
 
+def errors() -> list[str]:
+    """Every code of an error with its exit code and what it says, as the sources have it."""
+    rows: dict[str, tuple[int, str]] = {}
+    known = {kind.__name__: kind for kind in (SecateurError, *_below(SecateurError))}
+    for name, kind in known.items():
+        if "default_code" in vars(kind) and name != "SecateurError":
+            rows.setdefault(kind.default_code, (kind.exit_code, _first_sentence(kind.__doc__ or "")))
+    for file in sorted(file for folder in ("core", "tui") for file in (DOCS.parent / folder).rglob("*.py")):
+        tree = ast.parse(file.read_text("utf-8"))
+        constants = {
+            node.targets[0].id: node.value.value
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Constant)
+        }
+        for node in ast.walk(tree):
+            given = [word.value for word in node.keywords if word.arg == "code"] if isinstance(node, ast.Call) else []
+            for value in (part for argument in given for part in ast.walk(argument)):
+                code = constants.get(value.id) if isinstance(value, ast.Name) else getattr(value, "value", None)
+                if not (isinstance(code, str) and re.fullmatch(r"[A-Z_]{4,}", code)):
+                    continue
+                kind = known.get(node.func.id if isinstance(node.func, ast.Name) else "", SecateurError)
+                said = _template(node.args[0]) if node.args else ""
+                if len(re.findall("[a-z]{2,}", said)) > 1 and not rows.get(code, (0, ""))[1]:
+                    rows[code] = (kind.exit_code, f"`{said}`")
+                rows.setdefault(code, (kind.exit_code, ""))
+    lines = ["| code | exit code | what it says |", "|---|---|---|"]
+    return [
+        *lines,
+        *(
+            f"| `{code}` | {exit_code} | {said or 'see its message'} |"
+            for code, (exit_code, said) in sorted(rows.items())
+        ),
+    ]
+
+
+def reasons() -> list[str]:
+    """Every reason of a decision with its sentence, as `secateur config --reasons` prints it."""
+    said = [f"| `{reason.label}` | {_cell(text)} |" for reason, text in SENTENCES.items()]
+    return ["| reason | its sentence |", "|---|---|", *said]
+
+
+def _cell(text: str) -> str:
+    """A text in a table of Markdown."""
+    return text.replace("|", "\\|")
+
+
+def _below(kind: type) -> list[type]:
+    """All subclasses of a class."""
+    return [found for child in kind.__subclasses__() for found in (child, *_below(child))]
+
+
+def _template(node: ast.AST) -> str:
+    """The text of a message in the sources, with `…` for what is put into it."""
+    if isinstance(node, ast.Constant):
+        return _cell(str(node.value)).replace("\n", " ")
+    if isinstance(node, ast.JoinedStr):
+        return "".join("…" if isinstance(part, ast.FormattedValue) else _template(part) for part in node.values)
+    return _template(node.left) + _template(node.right) if isinstance(node, ast.BinOp) else ""
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of a docstring."""
+    return re.split(r"(?<=[.])\s", " ".join(text.partition("\n\n")[0].split()))[0]
+
+
 def _row(action: argparse.Action) -> str:
     value = str(action.metavar or "") or ("\\|".join(map(str, action.choices)) if action.choices else "")
     name = action.option_strings[-1] + (f" {value}" if value else "") if action.option_strings else f"{action.metavar}"
@@ -190,5 +298,5 @@ def _value(value: Any) -> str:
 if __name__ == "__main__":
     for name, text in pages().items():
         (DOCS / name).write_text(text, encoding="utf-8")
-    for name in (*PICTURES, *REPLAYS):
-        picture(name, DOCS / name)
+    for name in sys.argv[1:] or pictures():
+        picture(name, DOCS / "pictures" / name)

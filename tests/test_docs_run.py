@@ -27,7 +27,7 @@ from support.cli import secateur
 from support.repos import SHOP, write
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARK = r"(?:<!-- (?P<mark>not run|needs): (?P<said>[^>]+) -->\n)?"
 BLOCK = re.compile(MARK + r"^```(?P<language>[a-z]*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
 CLONE = "git clone https://github.com/"
@@ -37,15 +37,16 @@ CLONE = "git clone https://github.com/"
 class Block:
     """A fenced block of a page."""
 
-    page: str
+    page: str  # its path
     line: int
+    number: int  # among the blocks of its page, from 1
     language: str
     text: str
     reason: str  # why it is not run, if it is not
     needs: str  # the public repository it is about, and its commit
 
     def __str__(self) -> str:
-        return f"{self.page}:{self.line}"
+        return f"{self.page.removeprefix('docs/')}-{self.number}"
 
 
 def blocks() -> list[Block]:
@@ -53,12 +54,12 @@ def blocks() -> list[Block]:
     found = []
     for page in PAGES:
         text = page.read_text("utf-8")
-        for match in BLOCK.finditer(text):
+        name = page.relative_to(ROOT).as_posix()
+        for number, match in enumerate(BLOCK.finditer(text), start=1):
             line = text.count("\n", 0, match.start()) + 1
             said = {match["mark"]: match["said"]}
-            found.append(
-                Block(page.name, line, match["language"], match["text"], said.get("not run", ""), said.get("needs", ""))
-            )
+            notes = (said.get("not run", ""), said.get("needs", ""))
+            found.append(Block(name, line, number, match["language"], match["text"], *notes))
     return found
 
 
@@ -73,7 +74,8 @@ def calls(block: Block) -> list[tuple[str, list[str]]]:
 BLOCKS = blocks()
 RUN = [block for block in BLOCKS if not block.reason and calls(block)]
 SNIPPETS = {
-    page.name: [block for block in BLOCKS if block.page == page.name and block.language == "python"] for page in PAGES
+    name: [block for block in BLOCKS if block.page == name and block.language == "python"]
+    for name in (page.relative_to(ROOT).as_posix() for page in PAGES)
 }
 
 

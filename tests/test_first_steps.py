@@ -11,14 +11,14 @@ from secateur.cli.main import _EPILOG
 from support.cli import secateur
 
 ROOT = Path(__file__).parent.parent
-OTHERS = ("src", "ci.log", "main", "latest", "--follow")  # of the reader's own machine
+OTHERS = ("src", "ci.log", "main", "latest", "-")  # of the reader's own machine
 
 
 def examples():
     texts = {"README": (ROOT / "README.md").read_text("utf-8"), "help": _EPILOG}
     for place, text in texts.items():
         for line in re.findall(r"secateur (?:search|inspect|files|conversation|envelope|log) [^`\n#]*", text):
-            words = shlex.split(line.strip())[1:]
+            words = shlex.split(line.partition(" | ")[0].strip())[1:]
             if not set(words) & set(OTHERS):
                 yield pytest.param(words, id=f"{place}: {shlex.join(words)}")
 

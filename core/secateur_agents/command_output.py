@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from secateur_agents.store import OriginalStore
 
-# Tokens of an output that `secateur run` prints, by default: at 4,000, published runs saved nothing (docs/live.md).
+# Tokens of an output that `secateur run` prints by default: 4,000 saved published runs nothing (docs/lab/measured.md).
 MOST_TOKENS = 1_000
 
 # The part of the limit that passes at once is one in so many: the first 250 tokens of a server say that it runs and

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/input_costs.py [--mb 1] [--commands log files ...] [--shapes blanks ...] [--above 1]
 
-Prints a row for each pair of shape and command that costs more than `--above` of what docs/security.md states, and at
-the end the worst of each command. A run is stopped after a minute of the processor.
+Prints a row for each pair of shape and command that costs more than `--above` of what docs/inside/security.md states,
+and at the end the worst of each command. A run is stopped after a minute of the processor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from secateur.cli.main import main
 
-SECONDS, MEGABYTES = 2.0, 300.0  # for a megabyte, as docs/security.md states
+SECONDS, MEGABYTES = 2.0, 300.0  # for a megabyte, as docs/inside/security.md states
 LONGEST = 60  # seconds of the processor
 _DRAWN = random.Random(5)
 _LETTERS = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"

@@ -15,7 +15,7 @@ The protocol, fixed before the first fit and not changed after it:
 - Weights and penalties are fitted on `fit`. A kind of evidence is kept only if leaving it out loses function recall on
   `choose`, with an interval over repositories, or if a kind of query that people ask needs it. Everything else is
   chosen on `fit` and `choose` too; figures of these are in-sample.
-- `report` is measured with real packs (`retrieval.py --split report`), at most three times; docs/measured.md lists
+- `report` is measured with real packs (`retrieval.py --split report`), at most three times; docs/lab/measured.md lists
   each time. `collect` leaves its repositories out.
 - No repository of `excluded.txt` is fitted, chosen or asked on, except those of the two files of issues.
 - One table holds for all repositories and languages.

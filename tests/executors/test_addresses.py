@@ -44,4 +44,4 @@ def test_every_part_of_a_cluster_listens_safely_or_is_named() -> None:
     for address in ("tcp://10.0.0.2:1", "tcp://0.0.0.0:1", "ws://127.0.0.1:1", "10.0.0.2:1", ""):
         with pytest.raises(SecateurError, match="open to the network: worker 3 listens") as raised:
             check_contacts(safe | {"worker 3": address})
-        assert "docs/cluster.md" in raised.value.hint
+        assert "docs/reference/cluster.md" in raised.value.hint

@@ -104,7 +104,7 @@ def test_the_figures_of_the_page() -> None:
         for value in (before, out["trimmedEnvelope"])
     ]
     assert [len(entries[3]) for entries in summaries] == [174, 88]
-    assert "88 of 174 characters" in (Path(__file__).parents[2] / "docs" / "envelopes.md").read_text("utf-8")
+    assert "88 of 174 characters" in (Path(__file__).parents[2] / "docs" / "use" / "envelopes.md").read_text("utf-8")
 
 
 def test_then_summaries_go_then_hashes_then_entries_each_from_the_last_on() -> None:

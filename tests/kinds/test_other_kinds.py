@@ -40,7 +40,9 @@ def test_it_has_a_command_in_every_format(todo: Path) -> None:
 
 @pytest.mark.usefixtures("todo")
 def test_the_page_about_it_shows_what_it_prints() -> None:
-    (block,) = (block for block in blocks() if block.page == "kind-example.md" and block.language == "console")
+    (block,) = (
+        block for block in blocks() if block.page == "docs/inside/kind-example.md" and block.language == "console"
+    )
     assert_prints(block)
 
 

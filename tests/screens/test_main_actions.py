@@ -38,7 +38,7 @@ async def test_each_main_action_is_found_in_the_help_by_one_word() -> None:
 
 
 def test_the_documentation_names_them() -> None:
-    text = Path(__file__).parents[2].joinpath("docs", "inspector.md").read_text(encoding="utf-8")
+    text = Path(__file__).parents[2].joinpath("docs", "use", "inspector.md").read_text(encoding="utf-8")
     table = text.partition("## The keys that matter")[2].partition("## ")[0]
     for id_, word in WORDS.items():
         assert f"`{word}`" in table, id_

@@ -19,7 +19,7 @@ openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=authority -keyout
 openssl req -newkey rsa:2048 -nodes -subj /CN=secateur -keyout key.pem -out cert.csr
 openssl x509 -req -in cert.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 3650 -out cert.pem
 """
-"""The commands of docs/cluster.md."""
+"""The commands of docs/reference/cluster.md."""
 
 
 @dataclass

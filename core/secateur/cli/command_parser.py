@@ -10,7 +10,7 @@ from typing import Any
 from secateur.cli import completers, parsing
 from secateur.cli.parsing import Parser
 
-ON = "have workers do it: of a cluster at tcp://127.0.0.1:8786 or tls://host:8786, or processes:4 (docs/cluster.md)"
+ON = "have workers do it: tcp://127.0.0.1:8786 or tls://host:8786 of a cluster, processes:4 (docs/reference/cluster.md)"
 
 
 class _Format(argparse.Action):
@@ -70,10 +70,10 @@ class CommandParser(Parser):
         group.add_argument(
             "--trust-git-dir",
             action="store_true",
-            help="also read a .git that leads elsewhere or borrows objects, as --shared clones do (docs/security.md)",
+            help="also read a .git that leads elsewhere or borrows objects (clone --shared; docs/inside/security.md)",
         )
         group.add_argument(
-            "--no-redact", action="store_true", help="leave credentials in what is read (docs/security.md)"
+            "--no-redact", action="store_true", help="leave credentials in what is read (docs/inside/security.md)"
         )
         group.add_argument("--quiet", action="store_true", help="no progress and no messages on stderr but errors")
         group.add_argument("--verbose", action="store_true", help="say more on stderr")
@@ -81,7 +81,7 @@ class CommandParser(Parser):
 
     def source_arguments(self) -> None:
         """Adds the flags of commands whose PATH may be a git URL."""
-        group = self.add_argument_group("where PATH is a git URL (docs/inputs.md)")
+        group = self.add_argument_group("where PATH is a git URL (docs/use/search.md)")
         group.add_argument(
             "--refresh", action="store_true", help="fetch a git URL again; else its clone in the cache is read"
         )
@@ -94,7 +94,7 @@ class CommandParser(Parser):
         self.add_argument(
             "--workspace",
             metavar="FILE",
-            help="in place of PATH: the repositories that FILE, a workspace.toml, names, as one (docs/workspaces.md)",
+            help="in place of PATH: the repositories of a workspace.toml, as one (docs/reference/workspaces.md)",
         )
 
     def executor_arguments(self, does: str) -> None:

@@ -1,6 +1,6 @@
 """The type of everything that is printed as JSON, by name, and the JSON schemas (draft 2020-12) that are made of them.
 
-`docs/generate.py` writes `schemas()` to docs/schemas, one file a type. Tests hold what the commands print against them.
+`docs/generate.py` writes `schemas()` to docs/reference/schemas, a file a type; tests compare them with what is printed.
 """
 
 from collections.abc import Mapping

@@ -47,7 +47,7 @@ _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,
 MOST_PORT = 65_535
 
 UNSAFE = "CLUSTER_UNSAFE"
-PAGE = "docs/cluster.md"
+PAGE = "docs/reference/cluster.md"
 
 
 def check_address(text: str) -> None:

@@ -1,7 +1,7 @@
 """All settings, frozen: every key of `secateur.toml` is a field of a table. Those of a search are in `search.py`.
 
 A field's annotation holds the key's type, range and description; the field's default is the key's. Reading, validation,
-`--set`, `secateur config`, the JSON schema and `docs/configuration.md` are derived from the fields (`keys.py`).
+`--set`, `secateur config`, the JSON schema and docs/reference/configuration.md derive from the fields (`keys.py`).
 """
 
 from collections.abc import Mapping

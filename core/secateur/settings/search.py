@@ -27,7 +27,7 @@ Limit = Annotated[int, Meta(ge=0, le=100_000_000)]  # a maximum number of tokens
 
 
 def about(sentence: str, *, flag: str = "", scope: str = "user", lowered_only: bool = False) -> Meta:
-    """Describes a setting in `secateur config`, in the JSON schema and in docs/configuration.md.
+    """Describes a setting in `secateur config`, in the JSON schema and in docs/reference/configuration.md.
 
     Args:
         flag: the flag that sets it, if it has its own; errors and origins name that flag.

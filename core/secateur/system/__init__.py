@@ -6,5 +6,5 @@
     console    signals that ask a program to end
 
 No other module may import `fcntl` or `resource`, or use a part of `os` that only some systems have:
-`tests/system/test_boundaries.py` checks it. `docs/platforms.md` says where the systems differ.
+`tests/system/test_boundaries.py` checks it. `docs/reference/platforms.md` says where the systems differ.
 """

@@ -5,7 +5,7 @@ of digits, runs of marks, line breaks, blanks. Most pieces are one token. The nu
 each kind, and the further tokens of a long piece. They are fitted on functions (least squares of the relative error,
 with the same weight for each language) and then raised, so that the estimate is rather too high (SC-SP-008). For
 functions of other repositories, the estimate is within 20 % of o200k for 96 to 100 % of each of the eleven languages,
-and the mean is +2 to +5 % (docs/measured.md). The time is linear in the text.
+and the mean is +2 to +5 % (docs/lab/measured.md). The time is linear in the text.
 """
 
 import math

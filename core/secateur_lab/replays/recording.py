@@ -37,6 +37,7 @@ LONGEST_LINE = 1 << 20
 MOST_EVENTS = 10_000
 
 CANNOT_READ = "REPLAY"
+_LISTED = "docs/reference/recordings.md lists what each event has"
 
 
 class RecordingHead(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -105,7 +106,7 @@ def parse_recording(data: bytes, path: Path) -> Recording:
             hint = f"did you mean {near}?" if near else f"events: {', '.join(ACTIONS)}"
             raise malformed(path, at, f"do: unknown event {shown(str(action))}", hint)
         if missing := [name for name in REQUIRED.get(action, ()) if name not in record]:
-            raise malformed(path, at, f"{action}: {missing[0]} is missing", "docs/replay.md lists what each event has")
+            raise malformed(path, at, f"{action}: {missing[0]} is missing", _LISTED)
         event = _convert(record, AnyEvent, at, path)
         if events and event.at < events[-1].at:
             raise malformed(path, at, f"at: {event.at:g} lies before {events[-1].at:g}", "times count from the start")
@@ -155,6 +156,4 @@ def _convert(record: dict[str, Any], what: Any, at: int, path: Path) -> Any:
         takes = message.replace("`", "").replace("Expected ", "takes ")
         name = f"unknown field {shown(unknown[1])}" if unknown else takes
         key = where.rstrip("`").lstrip(".").replace("[...]", "")
-        raise malformed(
-            path, at, f"{key}: {name}" if key else name, "docs/replay.md lists what each event has"
-        ) from error
+        raise malformed(path, at, f"{key}: {name}" if key else name, _LISTED) from error

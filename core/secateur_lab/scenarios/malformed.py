@@ -136,7 +136,7 @@ def schema_error(path: Path, text: str, table: Mapping[str, Any], error: str, to
         return malformed(path, places.line(where), error, f"one of {', '.join(get_args(choices))}")
     expected = re.sub(r"`(\w+)( \| null)?`", lambda match: _TYPES.get(match[1], match[1]), what)
     expected = expected.replace("Expected ", "it takes ", 1).replace("`", "")
-    hint = "docs/scenarios.md lists every key with its values"
+    hint = "docs/reference/scenario-file.md lists every key with its values"
     return malformed(path, places.line(where), f"{dotted(where)}: {expected}", hint)
 
 
