@@ -180,7 +180,7 @@ class Fold:
                 fold = _cut(replace(fold, work=fold.work + fold.tokens), settings, counter, progress, recalls)
             paid = Fold.price(fold.tokens, fold.cached_tokens(before))
             unpruned = Fold.price(fold.whole, before.whole)
-            waits = fold.cut is None and fold.tokens > zone.safe_zone_tokens
+            waits = fold.cut is None and not fold.exhausted and fold.tokens > fold.limit
             fold = replace(fold, waiting=waits, paid=before.paid + paid, unpruned=before.unpruned + unpruned)
             begin = first + stop
             yield fold
