@@ -89,10 +89,7 @@ def test_requests_are_pruned_recorded_and_reported_and_no_key_is_anywhere(tmp_pa
     kept["secateur_with"]["ledger"]["cuts"] = 7
     assert recorded_ledger(measure(read_messages(kept["messages"], container=kept), get_counter("chars4"))) is None
     text = secateur("conversation", record).out
-    assert (
-        "by secateur with: 1 cut in 3 requests, 1 above the safe zone until a cut pays, paid " in text
-        and "before request 2: " in text
-    )
+    assert "sent      by secateur with: 1 cut in 3 requests, paid " in text and "before request 3: " in text
     seen = secateur("conversation", record, "--format", "json").json
     assert seen["format"] == "anthropic" and len(seen["messages"]) == len(reads(34))
 
