@@ -147,7 +147,9 @@ def find_worst(pattern: re.Pattern[Any], methods: set[str], bounded: bool) -> tu
         ]
         for begun, word, end in cases:
 
-            def best(size: int, times: int = TIMES, case: tuple[str, str, str] = (begun, word, end)) -> float:
+            def best(
+                size: int, times: int = 1 if bounded else TIMES, case: tuple[str, str, str] = (begun, word, end)
+            ) -> float:
                 text = case[0] + (case[1] * (size // len(case[1]) + 1))[:size] + case[2]
                 return min(measure(pattern, method, text) for _ in range(times))  # noqa: B023 - called at once
 
