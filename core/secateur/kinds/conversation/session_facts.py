@@ -269,15 +269,17 @@ def _make_facts(measured: MeasuredTranscript, form: SessionFormat, windows: Mapp
 def _collect_usage(
     measured: MeasuredTranscript, form: SessionFormat, values: Sequence[Mapping[str, Any]], start: int
 ) -> dict[int, ReportedUsage]:
-    """Collects the usage of each request since the last compaction, by the last value that reports it. If answers
-    report their own usage, turns that were taken back do not count."""
+    """Collects the usage of each request since the last compaction, as the last value reports it. If answers report
+    their own usage, turns that were taken back do not count; else results may follow the first value that reports it.
+    """
     usages: dict[str, tuple[int, ReportedUsage]] = {}
     aside = form.tells_usage_aside
     for index in range(start, len(values)):
         if aside or measured.transcript.messages[index].role != ASIDE:
             usage = form.usage(values[index])
             if usage is not None:
-                usages[usage.request] = index, usage
+                known = usages.get(usage.request) if aside else None
+                usages[usage.request] = known[0] if known else index, usage
     return dict(usages.values())
 
 
