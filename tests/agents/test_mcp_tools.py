@@ -86,6 +86,20 @@ async def test_search_names_places_first_and_expand_takes_them(tmp_path: Path) -
         assert not {*first["text"].splitlines()} & {*second["text"].splitlines()}
 
 
+async def test_a_method_is_listed_with_its_class(tmp_path: Path) -> None:
+    python = [f"class {name}:\n    def matches(self, order):\n        return order\n" for name in ("Cart", "Voucher")]
+    script = "export class Basket {\n  matches(order: string) { return order }\n}\n"
+    root = write(
+        tmp_path / "many", {"rules.py": "\n".join(python), "basket.ts": script, "top.py": "def matches(): ...\n"}
+    )
+    async with mcp.Client(server(root)) as client:
+        names = facts(await client.call_tool("search", {"query": "what matches an order"}))["text"]
+        for declaration in ("def Cart.matches(self, order) [", "def Voucher.matches(self, order) ["):
+            assert f" {declaration}" in names
+        assert " Basket.matches(order: string)" in names and " def matches()" in names
+        assert not (await client.call_tool("expand", {"symbol": "Voucher.matches"})).is_error
+
+
 async def test_the_recommended_profile_answers_where_nobody_chose_one(tmp_path: Path) -> None:
     root = write(tmp_path / "many", PARTS)
 

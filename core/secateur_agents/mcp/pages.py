@@ -124,10 +124,11 @@ def name_pages(engine: secateur.Engine, selection: secateur.Selection, budget: i
     sought = {word for word in _WORD.findall(pool.query.lower()) if len(word) >= _WORD_CHARS}
     found = []  # each with its declaration, and the words of the query that it holds
     for row in rows:
-        declaration = content = pool.qualname[row]
+        declaration = content = name = pool.qualname[row]
         with suppress(secateur.SecateurError):  # its file changed since
             signature, content = engine.signature(pool, row), engine.content(pool, row)
-            declaration = " ".join(signature.split()).rstrip(" {:")
+            declaration = " ".join(("", *signature.split())).rstrip(" {:")
+            declaration = declaration.replace(f" {name.rpartition('.')[2]}", f" {name}", 1)[1:]  # of which class
         found.append((row, declaration, sought & {*_WORD.findall(f"{pool.path[row]} {content}".lower())}))
     common = Counter(word for *_, words in found for word in words)
     for cells in _DECLARATION_CELLS:

@@ -2,8 +2,8 @@
 model.
 
 Supported are the records of versions 0.32 to 0.169 (`session_meta`, `turn_context`, `response_item`, `event_msg`,
-`token_usage_record`, `compacted`, `world_state`), and the bare items of older versions. A `compacted` record replaces everything before it;
-`thread_rolled_back` takes back turns. Encrypted content is not counted: its size is unknown.
+`token_usage_record`, `compacted`, `world_state`), and the bare items of older versions. A `compacted` record replaces
+everything before it; `thread_rolled_back` takes back turns. Encrypted content is not counted: its size is unknown.
 """
 
 import re
