@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import mcp
+import mcp_types
 import pytest
 from secateur import Engine, Settings, count_tokens
 from secateur.progress import unreported
@@ -16,6 +17,7 @@ from secateur.settings import load
 from secateur.settings.layers import with_profile
 from secateur_agents.mcp.pages import ANSWER_TOKENS
 from secateur_agents.mcp.roots import Roots, make_roots
+from secateur_agents.mcp.server import FACTS
 from secateur_agents.mcp.shapes import SearchCall
 from secateur_agents.mcp.tools import Toolbox
 from support.agent_servers import NOON, facts, server, text
@@ -136,6 +138,36 @@ async def test_pins_profiles_and_folders_count(shop: Path) -> None:
         wrong = await client.call_tool("search", {"query": QUERY, "profile": "recomended"})
         assert wrong.is_error
         assert "recommended" in text(wrong)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_codex_gets_pages_that_it_does_not_cut(tmp_path: Path, era: str) -> None:
+    callers = [f"def caller_{'of_a_long_name_' * 5}{n}(order):\n    return target(order)\n" for n in range(160)]
+    body = "".join(f"    total_{n} = order[{n}] * {n}  # §§§ gebühr\n" for n in range(900))
+    target = f"def target(order):\n{body}    return order\n"
+    root = write(tmp_path / "big", handlers(40, 120) | {"calls.py": target + "\n".join(callers)})
+    source = {"query": "handleToolCall", "detail": "source", "budget": 8_000}
+    log = {"text": "".join(f"step {n}: {'ä' * 40} of the build went well\n" for n in range(300)), "budget": 9_000}
+    named = {"query": "caller of a long name", "budget": 12_000}
+    expanded = {"symbol": "calls.py::target", "steps": 3}
+    codex = mcp_types.Implementation(name="codex-mcp-client", version="0.169.0")
+    for tool, call in (("search", source), ("prune", log), ("search", named), ("expand", expanded)):
+        pages: list[str] = []
+        async with (
+            mcp.Client(server(root), mode=era) as other,
+            mcp.Client(server(root), mode=era, client_info=codex) as client,
+        ):
+            whole = await other.call_tool(tool, call)
+            answer = await client.call_tool(tool, call)
+            while True:
+                assert not answer.is_error and len(text(answer).encode()) <= 11_940
+                pages.append(facts(answer)["text"])
+                if not (following := answer.meta[FACTS].get("next")):
+                    break
+                answer = await client.call_tool(tool, call | {"cursor": following})
+        assert len(text(whole).encode()) > 12_000 and len(pages) > 1
+        wanted = target if tool == "expand" else facts(whole)["text"]
+        assert {*wanted.splitlines()} <= {*"".join(pages).splitlines()}, tool
 
 
 async def test_a_long_answer_is_paged_and_the_pages_make_it_whole(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 from secateur import Progress, SecateurError, __version__, count_tokens, separate_call
 
 from secateur_agents.mcp import shapes
-from secateur_agents.mcp.pages import text_of
+from secateur_agents.mcp.pages import CODEX_BYTES, MOST_BYTES, answer_bytes, text_of
 from secateur_agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
 from secateur_agents.mcp.tools import Toolbox
 
@@ -278,6 +278,8 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
         async def report(progress: float, words: str) -> None:
             await context.session.report_progress(progress, None, words)
 
+        client = context.session.client_params
+        answer_bytes.set(CODEX_BYTES if client and client.client_info.name.startswith("codex") else MOST_BYTES)
         try:
             call = shapes.convert(params.arguments or {}, TOOLS[name][0])
             work = partial(_run, getattr(toolbox, name), call, roots)
