@@ -198,26 +198,15 @@ _logger = logging.getLogger(__name__)
 TOOLS: Mapping[str, tuple[type[shapes.ToolCall], str]] = {
     "search": (
         shapes.SearchCall,
-        "Find the code of a repository that answers a question, the best first: places, declarations and why; then "
-        "expand those that matter.",
+        "Find code that answers a question, in budget tokens: the best places, to expand; detail source: their text.",
     ),
-    "expand": (
-        shapes.ExpandCall,
-        "The source of one symbol, who calls it and what it calls, with file:line and how certain each call is.",
-    ),
+    "expand": (shapes.ExpandCall, "A symbol's source, its callers and callees with certainty, up to 3 steps away."),
     "prune": (
         shapes.PruneCall,
-        "Shorten a log, a diff, a transcript or files to what a request needs, within a token budget. Lines are "
-        "verbatim.",
+        "Shorten one of: a text (log, diff), messages, files (need a request) to budget tokens. Lines are verbatim.",
     ),
-    "explain": (
-        shapes.ExplainCall,
-        "Why an item of a result was kept or left out, and which budget or setting turns that, proven.",
-    ),
-    "review": (
-        shapes.ReviewCall,
-        "The changes between two revisions in chunks, one per page, with every changed file.",
-    ),
+    "explain": (shapes.ExplainCall, "Why an item of a result was kept or left out, and what turns that, proven."),
+    "review": (shapes.ReviewCall, "The changes from base to head in chunks of budget tokens, with every file."),
     "recall": (shapes.RecallCall, "What a placeholder says that recall DIGEST gives back."),
 }
 
