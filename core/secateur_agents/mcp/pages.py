@@ -283,7 +283,7 @@ def _lines_of(answer: shapes.ToolAnswer, count: Count) -> Iterable[str]:
         yield f"{_place_and_name(answer.at, answer.id)} ({answer.kind})"
         yield answer.text
         if answer.pages > 1:
-            yield f"---{_page_words(answer)}"
+            yield f"---{_page_words(answer)[1:]}"
         for title, ends, more in (
             ("callers", answer.callers, answer.callers_more),
             ("callees", answer.callees, answer.callees_more),
