@@ -144,6 +144,17 @@ def test_a_line_between_a_call_and_its_result_parts_nothing() -> None:
     assert cleared.messages[2]["content"].startswith("[tool result cleared: Read")
 
 
+@pytest.mark.parametrize("before", ["[\n", '{"model": "m", "messages":\n[\n', "[\n\n\n"])
+@pytest.mark.parametrize("more", ["", "\n", ",\n", '\n,{"role": "assistant", "content": "I wi'])
+def test_a_list_that_is_cut_off_after_a_message_names_the_line_and_the_column(before: str, more: str) -> None:
+    text = before + ",\n".join(map(json.dumps, TALK)) + more
+    kept = text.rstrip()
+    line = kept.count("\n") + 1
+    with pytest.raises(SecateurError, match=rf"^talk\.json, line ({line}|{line + 1}), column \d+: is not JSON") as cut:
+        read_transcript(text.encode(), "talk.json")
+    assert cut.value.code == "TRANSCRIPT"
+
+
 def test_a_session_that_is_being_written_to_ends_in_half_a_line() -> None:
     rows = [
         {"type": "user", "uuid": "1", "parentUuid": None, "message": {"role": "user", "content": "Look."}},

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from secateur import CommandCall, CommandParser
 
-AGENT_NAMES = ("claude-code", "codex", "gemini-cli", "opencode", "copilot")
+AGENT_NAMES = ("claude-code", "codex", "gemini-cli", "opencode", "copilot", "cline")
 LIMIT = 20
 _LEAST_CELLS = 6
 

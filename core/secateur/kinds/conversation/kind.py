@@ -409,11 +409,13 @@ def _describe_cache(cache: CacheShape) -> str:
     return f"{sentence}; with a warm cache it pays after {count_noun(cache.pays_after, 'request')}"
 
 
-def session_at(path: str, settings: Settings, environ: Mapping[str, str]) -> tuple[SessionFacts | None, int, list[str]]:
-    """Reads an agent's session. Returns its facts (None if it is not a session), how many of its messages are sent now,
-    and the warnings. Raises SecateurError."""
+def session_at(
+    path: str, settings: Settings, environ: Mapping[str, str], agent: str = ""
+) -> tuple[SessionFacts | None, int, list[str]]:
+    """Reads an agent's session. Returns its facts (see `session_facts`), how many of its messages are sent now, and the
+    warnings. Raises SecateurError."""
     kind, environment = Conversation(), Environment(regular=True, environ=environ)
     measured = kind.read(kind.blank_inputs() | {"path": path}, settings, environment)
     sent = sum(message.role != ASIDE for message in measured.transcript.messages)
     warnings = [notice.message for notice in measured.transcript.notices]
-    return session_facts(measured, settings.context_budget.windows), sent, warnings
+    return session_facts(measured, settings.context_budget.windows, agent), sent, warnings
