@@ -121,14 +121,15 @@ async def test_another_ending_is_refused() -> None:
 
 async def test_the_screen_itself_is_a_picture() -> None:
     async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
+        await exported(app, "s", "enter")  # its message is still there
         app.say("a passing message")
         await exported(app, "c", "enter")
         await settle(app)
-    text = Path("session.svg").read_text("utf-8")
+    text = Path("session-2.svg").read_text("utf-8")
     assert text.startswith("<svg") and "Messages" in text and "@font-face" not in text and "url(http" not in text
     shown = text.replace("&#160;", " ")
     assert "one HTML page" not in shown, "the question is gone before the picture is taken"
-    assert "a passing message" not in shown
+    assert "a passing message" not in shown and "exported:" not in shown
 
 
 async def test_a_key_copies_what_goes_out_or_the_item() -> None:
