@@ -451,7 +451,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def output(self, outcome: Outcome[SearchDecision]) -> SearchOutput:
         """Returns the report. Its `ledger` lists the kept candidates and the best dropped ones."""
         decision = outcome.payload
-        return decision.engine.report(decision.selection, explain=decision.explain, dropped=decision.dropped)
+        told = decision.engine.report(decision.selection, explain=decision.explain, dropped=decision.dropped)
+        missing = [notice for notice in outcome.of_settings if notice not in told.warnings]
+        return structs.replace(told, warnings=[*missing, *told.warnings]) if missing else told
 
     def add_proofs(self, output: SearchOutput, outcome: Outcome[SearchDecision]) -> SearchOutput:
         """Adds `what_if` to each listed candidate, and the rest on top."""
