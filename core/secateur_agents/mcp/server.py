@@ -212,7 +212,7 @@ TOOLS: Mapping[str, tuple[type[shapes.ToolCall], str]] = {
     ),
     "explain": (
         shapes.ExplainCall,
-        "Why an item of a result was kept or left out, and which budget or setting turns that, proven.",
+        "Why an item of a result was kept or left out, and the levers proven to change that.",
     ),
     "review": (
         shapes.ReviewCall,

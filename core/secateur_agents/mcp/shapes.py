@@ -39,7 +39,7 @@ class SearchCall(PagedCall):
     )
     budget: Budget = 0
     profile: Annotated[str, Meta(max_length=100, description="recommended, spec, or a user's own")] = ""
-    pins: Annotated[list[Name], Meta(max_length=MOST_PINS, description="ids to keep first")] = []
+    pins: Annotated[list[Name], Meta(max_length=MOST_PINS, description="ids to pin")] = []
 
 
 class ExpandCall(PagedCall):
