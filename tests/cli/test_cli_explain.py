@@ -247,7 +247,7 @@ def test_a_summary_is_no_message_of_which_a_part_goes_out() -> None:
     assert any(entry["before"] == 0 < entry["after"] for entry in out["ledger"]["entries"])
     assert (point["kept"], point["partly"]) == (states.count("kept"), states.count("summarised"))
     name, *_ = [entry["id"] for entry in out["ledger"]["entries"] if entry["id"].startswith("summary of ")]
-    assert "it is no part of the input: ask what keeps one of those" in secateur(*words[:-2], "--why", name).out
+    assert "it is not an item: ask about one of the items" in secateur(*words[:-2], "--why", name).out
 
 
 PINS = {

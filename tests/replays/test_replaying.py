@@ -55,7 +55,7 @@ def test_a_setting_changes_decisions_and_undo_takes_it_back(tmp_path: Path, open
     change = next(one for one in turned.changes if one.id == "130")
     assert (
         change.what is Aspect.STATE
-        and change.because == "needs 39, 16 of it for marks of left-out lines, only 12 left then"
+        and change.because == "needs 39, 16 of them for marks of left-out lines, only 12 left then"
     )
     assert [ledger_digest(step.decided.ledger) for step in (back, again) if step.decided] == [
         ledger_digest(step.decided.ledger) for step in (first, turned) if step.decided

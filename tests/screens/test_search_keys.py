@@ -409,10 +409,10 @@ async def test_help_is_filtered_and_has_no_heading_twice() -> None:
         headings = [plain(line) for line in page._lines if line and "bold accent" in line[0].role]
         assert len(headings) == len(set(headings)) > 8
         lines = await settle(app, "slash", *"undo")
-        assert any(" u " in line and "Undo: Take the last change" in line for line in lines)
+        assert any(" u " in line and "Undo: Undo the last change" in line for line in lines)
         assert not any("Raise the budget" in line for line in lines)
         await press(app, "q")  # it is typed
-        assert any("nothing here holds undoq" in line for line in await settle(app))
+        assert any("nothing here has undoq" in line for line in await settle(app))
         assert any("Raise the budget" in line for line in await settle(app, "escape"))
         await settle(app, "escape")
         assert app.screen is bench_of(app)
