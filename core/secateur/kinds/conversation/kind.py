@@ -338,7 +338,7 @@ def text_of(message: Message) -> str:
     texts = []
     for part in message.parts:
         heading = f"── {part.kind} of {part.tool} ──\n" if part.kind in (PartKind.CALL, PartKind.RESULT) else ""
-        media = f"\n({count_noun(part.media, 'picture')} or the like)" if part.media else ""
+        media = f"\n({count_noun(part.media, 'picture')} or similar)" if part.media else ""
         text = part.arguments if part.kind is PartKind.CALL else part.text
         texts.append(f"{heading}{without_encoded(text)}{media}")
     return "\n".join(texts)
