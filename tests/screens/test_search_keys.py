@@ -502,7 +502,7 @@ async def test_the_footer_and_the_palette_begin_with_what_people_do_most() -> No
     app = inspector()
     async with app.run_test(size=(120, 40)):
         lines = await settle(app)
-        for named in ("h Hint", "c Compare", "u Undo", "S Save", "y Copy", "f Find", "? Help", "q Quit"):
+        for named in ("h Lever", "c Compare", "u Undo", "S Save", "y Copy", "f Find", "? Help", "q Quit"):
             assert named in lines[-1]
         assert any("all actions by name" in line for line in await settle(app, "question_mark", "slash", *"palette"))
         lines = await settle(app, "escape", "escape", "colon")

@@ -54,7 +54,6 @@ COLUMNS: Mapping[str, str] = {
     "hot": "the hotspot alone",
     "dist": "1 / steps of calls from an anchor",
     "pref": "the preference alone",
-    "why it ranks": "the terms of the priority as bars: relevance, hotspot, distance",
     "file": "the file",
     "chunk": "the chunks of the file, after those before the last change",
     "folder": "the folder that the file is in",
