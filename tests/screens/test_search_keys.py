@@ -439,7 +439,7 @@ async def test_the_help_lists_the_words_of_this_bench_and_the_filter_finds_all(
 
 async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> None:
     async with running(inspector(settings=TIGHT), notifications=True) as app:
-        await press(app, "question_mark", "slash", *"larger budget")
+        await press(app, "question_mark", "slash", *"raise the budget")
         assert any("Enter does Budget+" in line for line in await settle(app))
         before = bench_of(app).state.budget
         await settle(app, "enter")
@@ -506,5 +506,5 @@ async def test_the_footer_and_the_palette_begin_with_what_people_do_most() -> No
             assert named in lines[-1]
         assert any("all actions by name" in line for line in await settle(app, "question_mark", "slash", *"palette"))
         lines = await settle(app, "escape", "escape", "colon")
-        assert any("Hint (h): Apply" in line for line in lines) and any("Query (/)" in line for line in lines)
+        assert any("Lever (h): Apply" in line for line in lines) and any("Query (/)" in line for line in lines)
         assert any("Copy (y)" in line for line in await settle(app, *"copy"))
