@@ -445,7 +445,7 @@ async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> Non
         await settle(app, "enter")
         assert app.screen is bench_of(app) and bench_of(app).state.budget > before
         lines = await settle(app, "question_mark", "slash", *"no such word", "enter")
-        assert any("nothing here holds no such word" in line for line in lines)
+        assert any("nothing here has no such word" in line for line in lines)
         assert not any("Enter does" in line for line in lines)
 
 

@@ -113,7 +113,7 @@ ACTIONS = (
     ),
     Action("theme", ("t",), "Theme", "The next theme", "Program"),
     Action("back", ("escape",), "Back", "Close the page on top, or go to the list", "Program"),
-    Action("palette", ("colon", "ctrl+p"), "Actions", "Search all actions by name", "Program"),
+    Action("palette", ("colon", "ctrl+p"), "Actions", "The palette: all actions by name", "Program"),
     Action("help", ("question_mark",), "Help", "This page", "Program"),
     Action(QUIT, ("q",), "Quit", "Leave", "Program"),
 )
