@@ -34,7 +34,7 @@ BAD_LINES = {
     "cut off": (b'{"role": "user", "content": "hel', "column 29: is not JSON"),
     "cut off at the front": (b'ser", "content": "hello"}', "column 1: is not JSON"),
     "no JSON": (b"panic: out of memory", "column 1: is not JSON"),
-    "a field twice": (b'{"role": "user", "role": "assistant", "content": ""}', "the field 'role' is there twice"),
+    "a field twice": (b'{"role": "user", "role": "assistant", "content": ""}', "the field 'role' appears twice"),
     "nested too deep": (b'{"role": "user", "x": ' + b"[" * 100_000, "is nested too deep"),
     "no object": (b'["role", "user"]', "is not a JSON object"),
     "nothing": (b"null", "is not a JSON object"),

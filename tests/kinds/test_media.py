@@ -159,7 +159,7 @@ def test_pictures_are_in_the_figures_and_said_to_be_estimated() -> None:
     (notice,) = prune(read_messages(messages), Settings()).warnings
     assert (notice.code, notice.message) == (
         "media_estimated",
-        "2 pictures or the like: 335 of the tokens are estimated.",
+        "2 pictures or similar: 335 of the tokens are estimated.",
     )
 
 

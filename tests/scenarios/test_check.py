@@ -414,7 +414,7 @@ def test_a_failed_assertion_names_what_moved_it_and_a_command_replaces_or_remove
     assert secateur("check", path, "--remove", now).code == 0
     assert read_scenario(path).expect.must_keep == others
     ran = secateur("check", path, "--remove", now)
-    assert (ran.code, f"nothing is asserted of {now}" in ran.err) == (2, True)
+    assert (ran.code, f"no assertion is about {now}" in ran.err) == (2, True)
     assert secateur("check", path, "--remove", "lacks_credentials").code == 0
     assert not read_scenario(path).expect.lacks_credentials
 

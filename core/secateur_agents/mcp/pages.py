@@ -274,7 +274,7 @@ def _lines_of(answer: shapes.ToolAnswer, count: Count) -> Iterable[str]:
     if isinstance(answer, shapes.ExplainedItem):
         yield f"{_format_item(answer.item)}: {answer.item.state}, {answer.before:,} tokens; {answer.item.reason}"
         for turn in answer.turns:
-            yield f"- {turn.change} turns it" + (f", and {turn.also}" if turn.also else "")
+            yield f"- lever: {turn.change}" + (f"; {turn.also}" if turn.also else "")
         if answer.nothing:
             yield f"- {answer.nothing}"
         yield from (f"{label}: {text}" for label, text in answer.facts.items())

@@ -39,7 +39,7 @@ class SearchCall(PagedCall):
     detail: Literal["names", "source"] = "names"
     budget: Budget = 0
     profile: Annotated[str, Meta(max_length=100), UNLISTED] = ""
-    pins: Annotated[list[Name], Meta(max_length=MOST_PINS, description="ids to keep")] = []
+    pins: Annotated[list[Name], Meta(max_length=MOST_PINS, description="ids to pin")] = []
 
 
 class ExpandCall(PagedCall):
