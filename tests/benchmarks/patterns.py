@@ -37,6 +37,7 @@ BOUNDED = {
     "secateur.kinds.diff.diff_parser._SUBMODULE": "single lines",
     "secateur.kinds.log.failures": "lines of 2,000 characters",
     "secateur.kinds.log.kind._RULES": "lines of 2,000 characters",
+    "secateur.kinds.log.lines._LABELS": "called by match alone, once for each line",
     "secateur.kinds.log.levels": "lines of 2,000 characters",
     "secateur.languages.c._CREATED_TYPE": "values of 200 characters",
     "secateur.languages.syntax.text._CLOSING": "lines of 200 characters",

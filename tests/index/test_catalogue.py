@@ -122,7 +122,7 @@ def test_settings_of_a_repository_count_from_the_next_opening_on(workspace: Path
     assert answer(workspace) == after
     (workspace.parent / "shop/secateur.toml").write_text("[index]\nignore = 3\n")
     broken = answer(workspace)
-    assert "settings counts" in broken
+    assert "settings are ignored" in broken
     assert answer(workspace) == broken
 
 

@@ -157,7 +157,7 @@ def test_a_writer_that_waited_too_long_says_who_is_in_its_way(tmp_path, monkeypa
         Store.open(tmp_path) as first,
         Store.open(tmp_path) as second,
         first.writing(),
-        pytest.raises(IndexingError, match="held by another process"),
+        pytest.raises(IndexingError, match="another process uses the index"),
         second.writing(),
     ):
         pass

@@ -140,7 +140,7 @@ def test_a_file_that_was_cut_off_is_read_anew_and_said(path):
     path.write_text(as_lines(agents.claude_code(SCRIPT[:3])))
     measured = growing.look(COUNTER)
     assert codes(measured) == [CHANGED]
-    assert "the session was cut off, and was read anew" in measured.transcript.notices[0].message
+    assert "the session was cut off, and was read again" in measured.transcript.notices[0].message
     assert seen(measured) == seen(at_once(path.read_bytes()))
 
 
