@@ -114,7 +114,7 @@ def command_name(name: str) -> str:
 
 # Commands that prune nothing. A kind of another distribution may not use these names, nor those of our own kinds.
 COMMANDS = (
-    *("inspect", "check", "mine", "evaluate", "tune", "replay", "demo", "mcp", "run"),
+    *("inspect", "check", "mine", "evaluate", "tune", "replay", "demo", "mcp", "run", "with"),
     *("recall", "saved", "sessions", "prefer", "index", "status", "config", "completion"),
 )
 
