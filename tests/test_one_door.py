@@ -28,7 +28,7 @@ WRITERS = {
     "core/secateur/sources/process.py": "the input of git",
     "core/secateur/kinds/conversation/kind.py": "makes a transcript: `write` returns it",
     "core/secateur/kinds/conversation/decisions.py": "makes a transcript: `write` returns it",
-    "tui/secateur_tui/parts/keeping.py": "the null device, for an editor",
+    "tui/secateur_tui/parts/editors.py": "the null device, for an editor",
     "tui/secateur_tui/serving.py": "the address of its own server",
 }
 """Modules that write, and why they may."""
