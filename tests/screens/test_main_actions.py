@@ -12,7 +12,7 @@ WORDS = {
     "budget-up": "budget",
     "weights": "weight",
     "why": "why",
-    "hint": "hint",
+    "hint": "lever",
     "compare": "compare",
     "find": "find",
     "pin": "pin",

@@ -134,7 +134,7 @@ async def test_h_applies_what_the_demo_says_that_h_applies():
         await rested(app, player)
         assert app.screen.state.settings == with_values(app.screen.state.opened, hint.values)  # type: ignore[attr-defined]
     told = data_dir("README.md").read_text("utf-8")
-    assert f"It would be kept with a budget of {hint.values['budget']:,}, or" in told
+    assert f"A budget of {hint.values['budget']:,} would keep it" in " ".join(told.split())
 
 
 @pytest.mark.parametrize("name", list(list_demos()))
