@@ -68,12 +68,14 @@ class Live:
         failures: steps that failed or needed too much work.
         model: the model that is asked; the safe zone holds in its tokens, with `SAFETY_FACTORS` where its encoding is
             not built in.
+        whole_of: returns the whole of a result of which the agent sends only the beginning; "" if there is none.
     """
 
     settings: Settings | None = None
     store: OriginalStore | None = None
     failures: int = 0
     model: str = ""
+    whole_of: Callable[[str], str] | None = None
     _folds: OrderedDict[tuple[bytes, int], Fold] = field(default_factory=OrderedDict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -93,8 +95,11 @@ class Live:
             try:
                 known = list(_digests(history))
                 fold = before = self._remembered(history, known, overhead)
-                recalls, model = self.store is not None, self.model
-                for after in fold.extend_to(history, settings, overhead=overhead, recalls=recalls, model=model):
+                recalls, model, whole_of = self.store is not None, self.model, self.whole_of
+                more = fold.extend_to(
+                    history, settings, overhead=overhead, recalls=recalls, model=model, whole_of=whole_of
+                )
+                for after in more:
                     if self.store is not None and after.originals:
                         self.store.keep(after.originals)  # before anything promises them
                     before, fold = fold, replace(after, originals={})

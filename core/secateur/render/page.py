@@ -77,6 +77,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.SUPERSEDED: "a later message shows the same file as it was later",
     Reason.OUTDATED: "the file was changed later, so it shows an old state",
     Reason.REPEATED: "a later one says the same",
+    Reason.LONG_RESULT: "its result was long, and was shortened as it came",
     Reason.TARGET: "the target snapshot comes back as it is, always",
     Reason.LONG_LIST: "stage 1: a list of more than {first:,} items keeps its first ones",
     Reason.LONG_TEXT: "stage 2: a text of more than {characters:,} characters keeps its beginning",

@@ -14,7 +14,16 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from secateur import CommandCall, CommandParser, SecateurError, Settings, isolated_python, suggestion, visible
+from secateur import (
+    CommandCall,
+    CommandParser,
+    SecateurError,
+    Settings,
+    isolated_python,
+    suggestion,
+    visible,
+    with_values,
+)
 
 if TYPE_CHECKING:
     from secateur_agents.proxy.agents import Plan
@@ -22,6 +31,7 @@ if TYPE_CHECKING:
 
 # Exit codes of a shell; a program that a signal ended has the last and the number of the signal.
 NOT_FOUND, NOT_EXECUTABLE, SIGNALLED = 127, 126, 128
+SHORTEN_ABOVE = 4_000  # tokens: longer results are shortened as they come, unless the user has set another number
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -96,6 +106,8 @@ def _load_settings(options: CommandCall) -> Settings:
     loaded = options.load_settings(None)
     if "profile" not in loaded.origins:
         loaded = options.quiet_settings(None, {"profile": "recommended"}, None)
+    if "conversation_prune.shorten_above" not in loaded.origins:
+        return with_values(loaded.settings, {"conversation_prune.shorten_above": SHORTEN_ABOVE})
     return loaded.settings
 
 

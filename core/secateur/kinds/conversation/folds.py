@@ -8,6 +8,7 @@ or from an earlier fold, so nothing has to be remembered but for speed. A reques
 assistant answers, and at the end. While the messages fit the safe zone, those that leave are those that left before
 and the new ones: a prompt cache holds. Where they do not, they are cut once, as `[conversation_prune]` says, as soon as
 a cut saves its price until the likely next one. Until then requests go whole, as far as the model's window has room.
+Long results of tools are shortened at the request that sends them first (`shorten_above`), and stay so.
 
     ledger = live_ledger(measured, settings)      # of what is sent now, since the last compaction
     ledger.requests, ledger.not_sent, ledger.paid_share, ledger.recalls
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter as Tally
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
@@ -37,8 +38,9 @@ from secateur.kinds.conversation.decisions import (
     count_texts,
     measure,
 )
+from secateur.kinds.conversation.long_results import shorten_result
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind, canonical, replace_texts
-from secateur.kinds.conversation.placeholders import file_accesses, is_unchanged_note
+from secateur.kinds.conversation.placeholders import digest_of, file_accesses, is_unchanged_note, say_shortened
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
@@ -128,6 +130,7 @@ class Fold:
         recalls: bool = False,
         model: str = "",
         counter: Counter | None = None,
+        whole_of: Callable[[str], str] | None = None,
     ) -> Iterator[Fold]:
         """Folds a history that goes on from this fold (`goes_on`), with the settings that made it: yields a fold for
         each further request; the last is that of the whole.
@@ -137,6 +140,7 @@ class Fold:
             recalls: the originals of cuts are kept, and placeholders name them.
             model: the model that is asked, in whose tokens the safe zone holds.
             counter: None: that of the model and the settings.
+            whole_of: returns the whole of a result of which the agent sends only the beginning; "" if there is none.
 
         Raises:
             SecateurError: `TRANSCRIPT`: a cut is due, and no message can be read.
@@ -172,6 +176,8 @@ class Fold:
             for number in range(begin, first + stop):
                 if not fold.exhausted and any(is_unchanged_note(part) for _, part in new[number - first].results):
                     fold = replace(_with_renewed(fold, history, number, counter), work=fold.work + fold.whole)
+            if zone.shorten_above and not fold.exhausted:
+                fold = _with_shortened(fold, first + stop - begin, settings, counter, recalls, whole_of)
             target, reread = fold.last or (int(zone.safe_zone_tokens * zone.cut_to),) * 2
             if fold.exhausted:
                 message = f"Pruning stopped: the conversation needs more than {MOST_WORK:,} tokens of work."
@@ -180,7 +186,7 @@ class Fold:
                 fold = _cut(replace(fold, work=fold.work + fold.tokens), settings, counter, progress, recalls)
             paid = Fold.price(fold.tokens, fold.cached_tokens(before))
             unpruned = Fold.price(fold.whole, before.whole)
-            waits = fold.cut is None and fold.tokens > zone.safe_zone_tokens
+            waits = (fold.cut is None or fold.cut.first_changed is None) and fold.tokens > zone.safe_zone_tokens
             fold = replace(fold, waiting=waits, paid=before.paid + paid, unpruned=before.unpruned + unpruned)
             begin = first + stop
             yield fold
@@ -239,7 +245,7 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
         changes=changes,
         cut=structs.replace(pruned.cache, first_changed=first),
         last=(after, pruned.cache.reread_tokens),
-        originals=pruned.originals,
+        originals={**fold.originals, **pruned.originals},
         notices=tuple(notice for notice in pruned.warnings if notice.code == FEW_WORDS_KEPT),
     )
 
@@ -261,16 +267,61 @@ def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Coun
         )
         if (text := next(reads, "")) and text not in standing:
             changed[note] = text
+    return _with_texts(fold, number, messages[number], changed, State.KEPT, Reason.RENEWED, counter)
+
+
+def _with_shortened(
+    fold: Fold,
+    count: int,
+    settings: Settings,
+    counter: Counter,
+    recalls: bool,
+    whole_of: Callable[[str], str] | None,
+) -> Fold:
+    """Returns the fold with the long results among its last `count` messages shortened, which are new. What a call to
+    recall gave back stays, and so does what a user pinned, or the settings keep."""
+    rules, tokens = settings.conversation_prune, fold.tokens
+    for number, message in enumerate(read_messages(list(fold.messages[-count:])).messages, fold.count - count):
+        changed: dict[MessagePart, str] = {}
+        for _, part in message.results if f"messages[{number}]" not in settings.pins else ():
+            tool = part.tool.rpartition("__")[2]
+            if part.put is None or part.media or part.span or tool == RECALL or part.tool in rules.keep_tools:
+                continue
+            text = (whole_of(part.text) if whole_of is not None else "") or part.text
+            if len(text) <= rules.shorten_above or (size := counter.count(text)) <= rules.shorten_above:
+                continue  # a token is a character or more, but for rare ones
+            fold = replace(fold, work=fold.work + size)
+            if (short := shorten_result(part, text, settings, counter)) is None or len(short) >= len(text):
+                continue
+            changed[part] = say_shortened(part, text, short, size, recalls=recalls)
+            if recalls:
+                fold = replace(fold, originals={**fold.originals, digest_of(text): text})
+        if changed:
+            fold = _with_texts(fold, number, message, changed, State.SHORTENED, Reason.LONG_RESULT, counter)
+    if fold.tokens == tokens:
+        return fold
+    return replace(fold, cut=CacheShape(None, fold.tokens, 0, tokens - fold.tokens, 0))
+
+
+def _with_texts(
+    fold: Fold,
+    number: int,
+    message: Message,
+    changed: Mapping[MessagePart, str],
+    state: State,
+    reason: Reason,
+    counter: Counter,
+) -> Fold:
+    """Returns the fold with other texts in a message of the history that leaves as it came."""
     if not changed:
         return fold
-    at = fold.numbers.index(number)
-    raw = replace_texts(history[number], changed)
-    before, after = _tokens_of([messages[number], _message_of(raw)], counter, unreported)
+    at, raw = fold.numbers.index(number), replace_texts(message.raw, changed)
+    before, after = _tokens_of([message, _message_of(raw)], counter, unreported)
     return replace(
         fold,
         messages=(*fold.messages[:at], raw, *fold.messages[at + 1 :]),
         tokens=fold.tokens - before + after,
-        changes={**fold.changes, number: Entry(f"messages[{number}]", State.KEPT, Reason.RENEWED, before, after)},
+        changes={**fold.changes, number: Entry(f"messages[{number}]", state, reason, before, after)},
     )
 
 

@@ -194,15 +194,28 @@ def _accesses_in_patch(tool: str, text: str) -> Iterator[FileAccess]:
             yield FileAccess(path.strip(), FileOperation.WRITTEN if what == "Add" else FileOperation.CHANGED)
 
 
-def _printed_file(tool: str, command: Any) -> str:
+def shell_programs(part: MessagePart) -> list[str]:
+    """Returns the programs that a shell ran for a result, the first of each pipe; [] if the tool is not a shell."""
+    try:
+        arguments = json.loads(part.arguments)
+    except (ValueError, RecursionError):
+        arguments = None
+    given = arguments if isinstance(arguments, dict) else {}
+    command = _shell_command(part.tool, given.get("command", given.get("cmd")))
+    first = (piece.partition("|")[0].split() for piece in re.split(r"&&|\|\||[;\n]", command))
+    return [words[0].rpartition("/")[2] for words in first if words]
+
+
+def _shell_command(tool: str, command: Any) -> str:
+    """Returns the command that a shell runs; "" if the tool is none, or the command too long."""
     if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         command = command[-1] if command[0].rpartition("/")[2] in _SHELLS else shlex.join(command)
-    if (
-        not isinstance(command, str)
-        or len(command) > LONGEST_COMMAND
-        or not {word.lower() for word in _WORD.findall(tool)} & _SHELLS
-    ):
-        return ""
+    is_shell = not _SHELLS.isdisjoint(word.lower() for word in _WORD.findall(tool))
+    return command if isinstance(command, str) and is_shell and len(command) <= LONGEST_COMMAND else ""
+
+
+def _printed_file(tool: str, command: Any) -> str:
+    command = _shell_command(tool, command)
     if _UNSAFE.search(command):
         return ""
     try:
@@ -215,6 +228,8 @@ def _printed_file(tool: str, command: Any) -> str:
 
 MARK = "[tool result cleared: "  # the start of every placeholder
 CONTENT_MARK = "[content cleared: "  # the start of the placeholder for a content that a call wrote into a file
+SHORTENED_MARK = "[tool result shortened: it had "  # the start of a result that was shortened as it came
+SAVED_MARK = "Full output saved to: "  # before the path of a result of which Claude Code sends the beginning
 ERRORS_MARK = "\n[errors in it:]\n"  # the text between a placeholder and the lines that stay
 BESIDE_MARK = "\n[beside the picture:]\n"  # the same for the words of a result with a picture
 LONGEST_BESIDE = 600  # most characters of these words
@@ -274,6 +289,16 @@ def result_placeholder(part: MessagePart, why: Reason, tokens: int, errors: int 
     elif why not in _BACK and (words := _words_beside(part)):
         text += BESIDE_MARK + words
     return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
+
+
+def say_shortened(part: MessagePart, whole: str, short: str, tokens: int, *, recalls: bool) -> str:
+    """Puts the line above a shortened result that says so, and how to get the whole. `recalls`: it is kept."""
+    way = "ask for less, or write it to a file and read parts"
+    if recalls:
+        way = f"recall {digest_of(whole)} gives it whole"
+    elif whole is not part.text:
+        way = f"all of it is in {part.text.partition(SAVED_MARK)[2].partition(chr(10))[0][:LONGEST_PATH]}"
+    return f"{SHORTENED_MARK}{tokens:,} tokens; {way}]\n{short}"
 
 
 def _way(part: MessagePart, why: Reason, *, recalls: bool) -> str:
