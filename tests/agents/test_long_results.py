@@ -79,6 +79,12 @@ def test_a_long_result_is_shortened_by_its_kind_and_can_be_had_back(result: str,
     )
 
 
+def test_what_an_agent_reminds_of_below_a_result_stays() -> None:
+    reminder = "\n\n<system-reminder>\nThe server secateur offers recall.\n</system-reminder>"
+    plain, reminded = (text_of(Live(settings()).step(called(text)).messages) for text in (PODS, PODS + reminder))
+    assert reminded == plain + reminder
+
+
 def test_rows_say_how_many_of_how_many_and_the_first_and_last_stay() -> None:
     head, rows, *lines = text_of(Live(settings()).step(called(PODS)).messages).splitlines()
     assert "ask for less, or write it to a file" in head and "recall" not in head
@@ -127,14 +133,14 @@ def test_nothing_is_shortened_unless_it_is_asked_for_or_where_the_user_keeps_it(
 
 
 def test_what_was_decided_at_first_sight_stays_whoever_folds_the_history() -> None:
-    live, messages, before = Live(settings(zone=5_000)), called(LOG), list[Any]()
+    live, messages, before = Live(settings(zone=3_000)), called(LOG), list[Any]()
     cuts = 0
     for number in range(2, 30):
         step = live.step(messages)
         if step.cache.first_changed is None:
             assert step.messages[: len(before)] == before
         cuts += step.cache.first_changed is not None
-        assert Live(settings(zone=5_000)).step(messages).messages == step.messages
+        assert Live(settings(zone=3_000)).step(messages).messages == step.messages
         before = step.messages
         more = called(BUILD[number * 100 :] if number % 3 else CODE[: number * 300])
         messages = [*messages, *json.loads(json.dumps(more[1:]).replace("c1", f"c{number}"))]

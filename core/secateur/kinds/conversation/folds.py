@@ -287,13 +287,14 @@ def _with_shortened(
             tool = part.tool.rpartition("__")[2]
             if part.put is None or part.media or part.span or tool == RECALL or part.tool in rules.keep_tools:
                 continue
-            text = (whole_of(part.text) if whole_of is not None else "") or part.text
+            result, reminder, reminded = part.text.partition(REMINDER)  # which Claude Code puts below a result
+            text = (whole_of(result) if whole_of is not None else "") or result
             if len(text) <= rules.shorten_above or (size := counter.count(text)) <= rules.shorten_above:
                 continue  # a token is a character or more, but for rare ones
             fold = replace(fold, work=fold.work + size)
             if (short := shorten_result(part, text, settings, counter)) is None or len(short) >= len(text):
                 continue
-            changed[part] = say_shortened(part, text, short, size, recalls=recalls)
+            changed[part] = say_shortened(result, text, short, size, recalls=recalls) + reminder + reminded
             if recalls:
                 fold = replace(fold, originals={**fold.originals, digest_of(text): text})
         if changed:
@@ -330,6 +331,7 @@ PROFILE = "recommended"  # the profile under which `Live` prunes
 # Settings of `[conversation_prune]` that are of the session and not of the way to cut: those of any profile count.
 _OF_SESSION = "safe_zone_tokens", "keep_tools"
 
+REMINDER = "\n\n<system-reminder>"
 RECALL = "recall"  # the name of the tool that gives back what was taken out; a server's name may stand before it
 
 

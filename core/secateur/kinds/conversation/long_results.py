@@ -27,7 +27,7 @@ from secateur.kinds.log.lines import is_stamped
 from secateur.settings import Settings
 from secateur.tokens import Counter
 
-KEPT_TOKENS = 1_500  # most tokens of a shortened result, beside the line that says so
+KEPT_TOKENS = 1_000  # most tokens of a shortened result, beside the line that says so
 MOST_CHARS = 4 << 20  # longer results stay as they are
 
 # Files whose text is data: what reads any other file gives source code, or what somebody wrote to be read.
@@ -42,18 +42,19 @@ _READ = 2_000  # lines that are looked at to tell what a text is
 
 # A line of a file with its number, or of `grep`: it may be source code.
 _OF_FILE = re.compile(r"\s{0,9}\d{1,9}[→:\-\t]|[^\s:]{1,1024}[:-]\d{1,9}[:-]|--$")
-_COMMIT = re.compile(r"[0-9a-f]{7,40} [^(\s]")  # a line of `git log --oneline`, and not of `git blame`
+# A line of `ls -l`, or of `git log --oneline`, and not of `git blame`.
+_LISTED = re.compile(r"[-dlbcps][-rwxsStT]{9}[.+@]? |[0-9a-f]{7,40} [^(\s]")
 
 _LEAST_ROWS = 20
 _ALIKE = 0.8  # share of lines with as many columns, or of one form, that makes a text rows
-_FIRST, _LAST = 5, 3  # rows that stay at the beginning, with the heads of the columns, and at the end
+_FIRST, _LAST = 8, 3  # rows that stay at the beginning, with the heads of the columns, and at the end
 _MOST_VALUES, _RARE = 8, 0.03  # a column of so few values has kinds; a row of a kind as rare as this share stays
 _ODD_SHARE = 0.5  # of the rows that stay, for those that are unlike the others
 
 # Most items of each list, and most characters of each text, of a shortened JSON; the first that fits counts.
 _JSON_SIZES = (
     *((256, 4_000), (128, 2_000), (64, 1_000), (48, 600), (32, 400), (24, 300), (16, 300), (12, 200)),
-    *((8, 200), (6, 120), (4, 80)),
+    *((8, 200), (6, 120), (4, 80), (3, 60), (2, 40)),
 )
 
 
@@ -101,7 +102,7 @@ def _split_rows(lines: Sequence[str], looked: Sequence[str]) -> list[list[str]] 
         if width >= least and count >= _ALIKE * len(lines):
             return rows
     paths = (not re.search(r"\S\s+\S|[,;({]$", line) and ("/" in line or "." in line) for line in looked)
-    if max(sum(paths), sum(map(bool, map(_COMMIT.match, looked)))) >= _ALIKE * len(looked):
+    if max(sum(paths), sum(map(bool, map(_LISTED.match, looked)))) >= _ALIKE * len(looked):
         return [[line] for line in lines]
     return None
 
@@ -138,8 +139,9 @@ def _order_rows(texts: Sequence[str], cells: Sequence[Sequence[str]], most: int 
         counts = ((kinds[column], cell.strip()) for column, cell in enumerate(cells[index]))
         return any(len(known) <= _MOST_VALUES and known[cell] <= _RARE * size for known, cell in counts)
 
-    ends = [*range(min(_FIRST, size)), *range(max(_FIRST, size - _LAST), size)]
-    unusual = list(islice(filter(odd, range(_FIRST, size - _LAST)), int(_ODD_SHARE * (most or size)) or 1))
+    first, last = (min(count, 1 + most // 4) if most else count for count in (_FIRST, _LAST))
+    ends = [*range(min(first, size)), *range(max(first, size - last), size)]
+    unusual = list(islice(filter(odd, range(first, size - last)), int(_ODD_SHARE * (most or size)) or 1))
     even, step = list[int](), 1
     while step < size:
         step *= 2

@@ -291,13 +291,13 @@ def result_placeholder(part: MessagePart, why: Reason, tokens: int, errors: int 
     return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
 
 
-def say_shortened(part: MessagePart, whole: str, short: str, tokens: int, *, recalls: bool) -> str:
+def say_shortened(result: str, whole: str, short: str, tokens: int, *, recalls: bool) -> str:
     """Puts the line above a shortened result that says so, and how to get the whole. `recalls`: it is kept."""
     way = "ask for less, or write it to a file and read parts"
     if recalls:
         way = f"recall {digest_of(whole)} gives it whole"
-    elif whole is not part.text:
-        way = f"all of it is in {part.text.partition(SAVED_MARK)[2].partition(chr(10))[0][:LONGEST_PATH]}"
+    elif whole is not result:
+        way = f"all of it is in {result.partition(SAVED_MARK)[2].partition(chr(10))[0][:LONGEST_PATH]}"
     return f"{SHORTENED_MARK}{tokens:,} tokens; {way}]\n{short}"
 
 
