@@ -133,16 +133,16 @@ def test_nothing_is_shortened_unless_it_is_asked_for_or_where_the_user_keeps_it(
 
 
 def test_what_was_decided_at_first_sight_stays_whoever_folds_the_history() -> None:
-    live, messages, before = Live(settings(zone=3_000)), called(LOG), list[Any]()
+    live, messages, before = Live(settings(zone=1_900)), called(LOG), list[Any]()
     cuts = 0
-    for number in range(2, 30):
+    for number in range(2, 20):
         step = live.step(messages)
         if step.cache.first_changed is None:
             assert step.messages[: len(before)] == before
         cuts += step.cache.first_changed is not None
-        assert Live(settings(zone=3_000)).step(messages).messages == step.messages
+        assert Live(settings(zone=1_900)).step(messages).messages == step.messages
         before = step.messages
-        more = called(BUILD[number * 100 :] if number % 3 else CODE[: number * 300])
+        more = called(BUILD[number * 9 :] if number % 3 else CODE[: number * 300])
         messages = [*messages, *json.loads(json.dumps(more[1:]).replace("c1", f"c{number}"))]
     assert cuts > 1
 
@@ -156,19 +156,20 @@ def test_over_its_bound_of_work_results_stay_whole(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("form", API_FORMATS)
 def test_what_is_sent_stays_valid(form: str) -> None:
     changed = 0
-    for seed in range(12):
+    for seed in range(6):
         history = api_conversation(form, seed)
         grown = json.loads(re.sub(r'"(?:printed \\n)+"', lambda _: json.dumps(LOG), json.dumps(history)))
         step = Live(settings(300)).step(grown)
         changed += any(entry.reason is Reason.LONG_RESULT for entry in step.changed)
         assert refused(step.messages) == [] or refused(grown)
         assert Live(settings(300)).step(grown).messages == step.messages
-    assert changed > 3
+    assert changed > 1
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 9_000, "{" * 9_000, "\x00" * 9_000, "|" * 9_000, "\ud800\n" * 9_000, "1,2\n" * 9_000, "\n" * 9_000]
-)
+DEEP = "[1,2,3," * 900 + json.dumps("x" * 9_000) + "]" * 900
+
+
+@pytest.mark.parametrize("text", [*(one * 9_000 for one in ("[", "{", "\0", "|", "\ud800\n", "1,2\n", "\n")), DEEP])
 def test_damaged_texts_cost_nothing(text: str) -> None:
     live = Live(settings(1_000))
     assert len(live.step(called(text)).messages) == 3 and live.failures == 0

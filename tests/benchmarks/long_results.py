@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - commands and patterns are read as one line
 """What stays of long outputs of tools as they enter a conversation: tools that are really run, on this machine.
 
     PYTHONPATH=tests python tests/benchmarks/long_results.py

@@ -14,16 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from secateur import (
-    CommandCall,
-    CommandParser,
-    SecateurError,
-    Settings,
-    isolated_python,
-    suggestion,
-    visible,
-    with_values,
-)
+from secateur import CommandCall, CommandParser, SecateurError, Settings, isolated_python, suggestion, visible
 
 if TYPE_CHECKING:
     from secateur_agents.proxy.agents import Plan
@@ -31,7 +22,6 @@ if TYPE_CHECKING:
 
 # Exit codes of a shell; a program that a signal ended has the last and the number of the signal.
 NOT_FOUND, NOT_EXECUTABLE, SIGNALLED = 127, 126, 128
-SHORTEN_ABOVE = 4_000  # tokens: longer results are shortened as they come, unless the user has set another number
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -103,11 +93,13 @@ def _serve(options: CommandCall, plan: Plan, program: str) -> int:
 def _load_settings(options: CommandCall) -> Settings:
     """Returns the user's settings, under the profile `recommended` unless the user names another. A repository's file
     has no say."""
+    from secateur import with_values
+
     loaded = options.load_settings(None)
     if "profile" not in loaded.origins:
         loaded = options.quiet_settings(None, {"profile": "recommended"}, None)
     if "conversation_prune.shorten_above" not in loaded.origins:
-        return with_values(loaded.settings, {"conversation_prune.shorten_above": SHORTEN_ABOVE})
+        return with_values(loaded.settings, {"conversation_prune.shorten_above": 4_000})
     return loaded.settings
 
 

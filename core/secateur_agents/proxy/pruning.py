@@ -48,7 +48,6 @@ _SAVED = re.compile(
     r"Preview \(first [^)\n]{1,20}\):\n(.{1,20000}?)(?:\n\.\.\.)?\n</persisted-output>",
     re.DOTALL,
 )
-_MOST_SAVED = 4 << 20  # bytes; a longer output stays as the agent cut it
 
 Observe = Callable[[dict[str, Any], Sequence[Any], str, Step], None]
 
@@ -131,7 +130,7 @@ def read_saved(folder: Path, result: str) -> str:
     with suppress(OSError, ValueError):
         path, home = Path(found[1]).resolve(strict=True), folder.resolve()
         inside, status = Path(found[1]).relative_to(folder).parts, path.stat()
-        own = stat.S_ISREG(status.st_mode) and status.st_uid == home.stat().st_uid and status.st_size <= _MOST_SAVED
+        own = stat.S_ISREG(status.st_mode) and status.st_uid == home.stat().st_uid and status.st_size <= 4 << 20
         if own and path == home.joinpath(*inside) and (*inside[:1], *inside[3:-1]) == ("projects", "tool-results"):
             text = path.read_bytes()[: status.st_size].decode("utf-8")
             return redact(text)[0] if text.startswith(found[2]) else ""

@@ -284,17 +284,17 @@ def _with_shortened(
     for number, message in enumerate(read_messages(list(fold.messages[-count:])).messages, fold.count - count):
         changed: dict[MessagePart, str] = {}
         for _, part in message.results if f"messages[{number}]" not in settings.pins else ():
-            tool = part.tool.rpartition("__")[2]
-            if part.put is None or part.media or part.span or tool == RECALL or part.tool in rules.keep_tools:
+            kept = part.tool in rules.keep_tools or part.tool.rpartition("__")[2] == RECALL
+            if kept or part.put is None or part.media or part.span:
                 continue
-            result, reminder, reminded = part.text.partition(REMINDER)  # which Claude Code puts below a result
+            result, *reminder = part.text.partition("\n\n<system-reminder>")  # Claude Code puts it below results
             text = (whole_of(result) if whole_of is not None else "") or result
             if len(text) <= rules.shorten_above or (size := counter.count(text)) <= rules.shorten_above:
                 continue  # a token is a character or more, but for rare ones
             fold = replace(fold, work=fold.work + size)
             if (short := shorten_result(part, text, settings, counter)) is None or len(short) >= len(text):
                 continue
-            changed[part] = say_shortened(result, text, short, size, recalls=recalls) + reminder + reminded
+            changed[part] = "".join((say_shortened(result, text, short, size, recalls=recalls), *reminder))
             if recalls:
                 fold = replace(fold, originals={**fold.originals, digest_of(text): text})
         if changed:
@@ -331,7 +331,6 @@ PROFILE = "recommended"  # the profile under which `Live` prunes
 # Settings of `[conversation_prune]` that are of the session and not of the way to cut: those of any profile count.
 _OF_SESSION = "safe_zone_tokens", "keep_tools"
 
-REMINDER = "\n\n<system-reminder>"
 RECALL = "recall"  # the name of the tool that gives back what was taken out; a server's name may stand before it
 
 

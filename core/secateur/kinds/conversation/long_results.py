@@ -9,12 +9,10 @@ what `secateur log` keeps.
 
 import json
 import re
-from bisect import insort
 from collections import Counter as Tally
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
-from math import isfinite
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -36,17 +34,17 @@ _DATA = frozenset((".log", ".out", ".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _PRINTERS = frozenset(
     "cat nl bat sed head tail less more awk grep egrep rg ag git gh diff jq xxd strings".split()  # noqa: SIM905
 )
-_CODE_ENDS = "{", "}", ";", ",", "("
-_CODE_SHARE = 0.3  # of the lines: so many that end so are source code
-_READ = 2_000  # lines that are looked at to tell what a text is
+_CODE_ENDS, _CODE_SHARE = ("{", "}", ";", ",", "("), 0.3  # a share of lines that end so is source code
 
 # A line of a file with its number, or of `grep`: it may be source code.
 _OF_FILE = re.compile(r"\s{0,9}\d{1,9}[→:\-\t]|[^\s:]{1,1024}[:-]\d{1,9}[:-]|--$")
 # A line of `ls -l`, or of `git log --oneline`, and not of `git blame`.
 _LISTED = re.compile(r"[-dlbcps][-rwxsStT]{9}[.+@]? |[0-9a-f]{7,40} [^(\s]")
 
-_LEAST_ROWS = 20
-_ALIKE = 0.8  # share of lines with as many columns, or of one form, that makes a text rows
+_LEAST_ROWS, _ALIKE = (
+    20,
+    0.8,
+)  # so many lines, and this share with as many columns, or of one form, are rows
 _FIRST, _LAST = 8, 3  # rows that stay at the beginning, with the heads of the columns, and at the end
 _MOST_VALUES, _RARE = 8, 0.03  # a column of so few values has kinds; a row of a kind as rare as this share stays
 _ODD_SHARE = 0.5  # of the rows that stay, for those that are unlike the others
@@ -65,9 +63,10 @@ def shorten_result(part: MessagePart, text: str, settings: Settings, counter: Co
         part: the result, with the tool and the arguments of its call.
         text: of the result, or of the whole of which the result holds the beginning.
     """
-    accesses, programs = list(file_accesses(part)), shell_programs(part) or ()
-    may = all(one.operation in LOOKED and PurePosixPath(one.path).suffix in _DATA for one in accesses)
-    if not may or "secateur" in programs or len(text) > MOST_CHARS:
+    programs, accesses = shell_programs(part), file_accesses(part)
+    if "secateur" in programs or len(text) > MOST_CHARS:
+        return None
+    if any(one.operation not in LOOKED or PurePosixPath(one.path).suffix not in _DATA for one in accesses):
         return None
     lines = text.splitlines()
     if text.lstrip()[:1] in ("{", "["):
@@ -76,7 +75,7 @@ def shorten_result(part: MessagePart, text: str, settings: Settings, counter: Co
         values = [_read_json(line) for line in lines if line.strip()]
         if None not in values:
             return _shorten_json(values, counter)
-    looked = [line for line in lines[:: 1 + len(lines) // _READ] if line.strip()]
+    looked = [line for line in lines[:: 1 + len(lines) // 2_000] if line.strip()]
     if len(looked) < _LEAST_ROWS or any(line.startswith(("diff --git ", "@@ -")) for line in looked):
         return None
     if 2 * sum(map(is_stamped, looked)) > len(looked):
@@ -95,7 +94,6 @@ def shorten_result(part: MessagePart, text: str, settings: Settings, counter: Co
 
 def _split_rows(lines: Sequence[str], looked: Sequence[str]) -> list[list[str]] | None:
     """Splits the rows of a table, or of a listing, into columns; None: the lines are not rows."""
-
     for separator, least in (("\t", 2), ("|", 3), (",", 3), ("  ", 2), (None, 4)):
         rows = [[cell for cell in line.split(separator) if cell.strip()] for line in lines]
         width, count = Tally(map(len, rows)).most_common(1)[0]
@@ -108,19 +106,14 @@ def _split_rows(lines: Sequence[str], looked: Sequence[str]) -> list[list[str]] 
 
 
 def _shorten_rows(lines: Sequence[str], cells: Sequence[Sequence[str]], counter: Counter) -> str | None:
-    tokens = counter.count_many(line + "\n" for line in lines)
-    order = _order_rows(lines, cells)
-    kept, left = list[int](), KEPT_TOKENS
-    for index in order:
+    tokens, left = counter.count_many(line + "\n" for line in lines), KEPT_TOKENS
+    kept = list[int]()
+    for index in _order_rows(lines, cells):
         if tokens[index] <= left:
-            insort(kept, index)
+            kept.append(index)
             left -= tokens[index]
-        elif left < KEPT_TOKENS // 20:
-            break
-    if len(kept) < _FIRST:
-        return None
     note = f"[{len(kept):,} of {len(lines):,} rows: the first, the last, the unusual and an even choice]\n"
-    return note + "\n".join(lines[index] for index in kept)
+    return note + "\n".join(lines[index] for index in sorted(kept)) if len(kept) >= _FIRST else None
 
 
 def _order_rows(texts: Sequence[str], cells: Sequence[Sequence[str]], most: int = 0) -> list[int]:
@@ -161,26 +154,28 @@ def _read_json(text: str) -> Any:
 
 def _shorten_json(value: Any, counter: Counter) -> str | None:
     for most, characters in _JSON_SIZES:
-        text = json.dumps(_fewer_items(value, most, characters), ensure_ascii=False, separators=(",", ":"))
-        if len(text) <= 8 * KEPT_TOKENS and counter.count(text) <= KEPT_TOKENS:
-            return text
+        with suppress(RecursionError):
+            text = json.dumps(_fewer_items(value, most, characters), ensure_ascii=False, separators=(",", ":"))
+            if len(text) <= 8 * KEPT_TOKENS and counter.count(text) <= KEPT_TOKENS:
+                return text
     return None
 
 
 def _fewer_items(value: Any, most: int, characters: int) -> Any:
     if isinstance(value, dict):
         return {key: _fewer_items(inside, most, characters) for key, inside in value.items()}
-    if isinstance(value, list) and len(value) > most:
-        texts = [json.dumps(item)[:1_000] for item in value]
-        cells = [[str(cell) for cell in item.values()] if isinstance(item, dict) else [] for item in value]
-        kept = sorted(_order_rows(texts, cells, most)[:most])
-        note = f"[{most:,} of {len(value):,} items: the first, the last, the unusual and an even choice]"
-        return [note, *(_fewer_items(value[index], most, characters) for index in kept)]
     if isinstance(value, list):
-        return [_fewer_items(item, most, characters) for item in value]
+        kept, note = value, list[str]()
+        if len(value) > most:
+            fields = (item.items() if isinstance(item, dict) else [("", item)] for item in value)
+            # not what lies deeper, which would be read again at each level
+            cells = [[f"{key}={one!s:.99}" for key, one in row if not isinstance(one, dict | list)] for row in fields]
+            kept = [value[index] for index in sorted(_order_rows(list(map(" ".join, cells)), cells, most)[:most])]
+            note = [f"[{most:,} of {len(value):,} items: the first, the last, the unusual and an even choice]"]
+        return note + [_fewer_items(item, most, characters) for item in kept]
     if isinstance(value, str) and len(value) > characters:
         return f"{value[:characters]}… [{characters:,} of {len(value):,} characters]"
-    return value if not isinstance(value, float) or isfinite(value) else str(value)
+    return value
 
 
 # --- logs -------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from html import escape, unescape
@@ -196,12 +197,10 @@ def _accesses_in_patch(tool: str, text: str) -> Iterator[FileAccess]:
 
 def shell_programs(part: MessagePart) -> list[str]:
     """Returns the programs that a shell ran for a result, the first of each pipe; [] if the tool is not a shell."""
-    try:
-        arguments = json.loads(part.arguments)
-    except (ValueError, RecursionError):
-        arguments = None
-    given = arguments if isinstance(arguments, dict) else {}
-    command = _shell_command(part.tool, given.get("command", given.get("cmd")))
+    command = ""
+    with suppress(ValueError, RecursionError, AttributeError):
+        given = json.loads(part.arguments)
+        command = _shell_command(part.tool, given.get("command", given.get("cmd")))
     first = (piece.partition("|")[0].split() for piece in re.split(r"&&|\|\||[;\n]", command))
     return [words[0].rpartition("/")[2] for words in first if words]
 
@@ -228,8 +227,6 @@ def _printed_file(tool: str, command: Any) -> str:
 
 MARK = "[tool result cleared: "  # the start of every placeholder
 CONTENT_MARK = "[content cleared: "  # the start of the placeholder for a content that a call wrote into a file
-SHORTENED_MARK = "[tool result shortened: it had "  # the start of a result that was shortened as it came
-SAVED_MARK = "Full output saved to: "  # before the path of a result of which Claude Code sends the beginning
 ERRORS_MARK = "\n[errors in it:]\n"  # the text between a placeholder and the lines that stay
 BESIDE_MARK = "\n[beside the picture:]\n"  # the same for the words of a result with a picture
 LONGEST_BESIDE = 600  # most characters of these words
@@ -297,8 +294,8 @@ def say_shortened(result: str, whole: str, short: str, tokens: int, *, recalls: 
     if recalls:
         way = f"recall {digest_of(whole)} gives it whole"
     elif whole is not result:
-        way = f"all of it is in {result.partition(SAVED_MARK)[2].partition(chr(10))[0][:LONGEST_PATH]}"
-    return f"{SHORTENED_MARK}{tokens:,} tokens; {way}]\n{short}"
+        way = f"all of it is in {result.partition(' saved to: ')[2].partition(chr(10))[0][:LONGEST_PATH]}"
+    return f"[tool result shortened: it had {tokens:,} tokens; {way}]\n{short}"
 
 
 def _way(part: MessagePart, why: Reason, *, recalls: bool) -> str:
