@@ -59,6 +59,15 @@ REPLAYS = {"demo": "pictures/demo.replay.jsonl"}
 REPORTS = {"report": ("search", "where is the refund total rounded?", "sample:orders", "--budget", "1000", "--report")}
 """Picture of a report -> the command that writes it."""
 
+REPORT = """
+import sys
+from secateur.cli.main import main
+from secateur.render.report import looks
+looks.DARK = sys.argv[1]
+sys.exit(main(sys.argv[2:]))
+"""
+"""Writes a report in a theme: a file that is sent alone cannot ask for its reader's, so the command has one."""
+
 LOOKS = {"": "secateur-dark", "-light": "secateur-light"}
 """End of a picture's name -> the theme it is taken in. A page shows the one that the reader's setting asks for."""
 
@@ -87,15 +96,14 @@ def pages() -> dict[str, str]:
 
 def pictures() -> list[str]:
     """The files of `pictures/`."""
-    return [f"{name}{look}.svg" for name in (*PICTURES, *REPLAYS) for look in LOOKS] + [
-        f"{name}.svg" for name in REPORTS
-    ]
+    return [f"{name}{look}.svg" for name in (*PICTURES, *REPLAYS, *REPORTS) for look in LOOKS]
 
 
 def picture(file: str, output: Path) -> None:
     """Take one of `pictures` with no settings but the defaults."""
     name = file.removesuffix(".svg").removesuffix("-light")
-    theme = ("--set", f"ui.theme={LOOKS['-light' if file.endswith('-light.svg') else '']}")
+    look = LOOKS["-light" if file.endswith("-light.svg") else ""]
+    theme = ("--set", f"ui.theme={look}")
     with tempfile.TemporaryDirectory() as folder:
         own = {"SECATEUR_CACHE_DIR": f"{folder}/cache", "SECATEUR_CONFIG_DIR": f"{folder}/config"}
         words = [sys.executable, DOCS / "shot.py", *PICTURES.get(name, ()), *theme, "--output", output]
@@ -103,7 +111,7 @@ def picture(file: str, output: Path) -> None:
             words = [sys.executable, "-m", "secateur.cli.main", "replay", REPLAYS[name], *theme, "--svg", output]
         if name in REPORTS:
             output.unlink(missing_ok=True)  # a report is never written over a file
-            words = [sys.executable, "-m", "secateur.cli.main", *REPORTS[name], output, "--quiet"]
+            words = [sys.executable, "-c", REPORT, look, *REPORTS[name], output, "--quiet"]
         place = DOCS
         if "pull.diff" in words:
             place = Path(folder)

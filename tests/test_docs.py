@@ -72,9 +72,12 @@ def test_the_moving_picture_is_what_the_inspector_shows_of_its_recording(
     assert b"<script" not in now and now.count(b"http") == 1, "it fetches nothing: only its namespace is an address"
 
 
-def test_the_picture_of_a_report_is_what_the_command_writes(tmp_path: Path, generate: dict[str, Any]) -> None:
-    generate["picture"]("report.svg", tmp_path / "report.svg")
-    assert (PICTURES / "report.svg").read_bytes() == (tmp_path / "report.svg").read_bytes(), (
+@pytest.mark.parametrize("name", ["report.svg", "report-light.svg"])
+def test_the_picture_of_a_report_is_what_the_command_writes(
+    name: str, tmp_path: Path, generate: dict[str, Any]
+) -> None:
+    generate["picture"](name, tmp_path / name)
+    assert (PICTURES / name).read_bytes() == (tmp_path / name).read_bytes(), (
         "run: python docs/generate.py, and look at the picture"
     )
 

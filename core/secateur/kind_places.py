@@ -60,15 +60,15 @@ BUILT_IN = (
     Place(
         "files",
         "files",
-        "fit files into a number of tokens: the best ones whole, or the lines that matter",
+        "fit files into a token budget: the best ones whole, or the lines that matter",
         "FilesKind",
-        "files within a number of tokens",
+        "files within a token budget",
         {"query": "Q"},
     ),
     Place(
         "conversation",
         "conversation",
-        "prune a transcript to a safe zone of tokens: clear tool results, summarize, truncate",
+        "prune a conversation to a safe zone of tokens: clear tool results, summarize or truncate",
         "Conversation",
         "a transcript under a safe zone",
     ),
@@ -92,7 +92,7 @@ BUILT_IN = (
     Place(
         "log",
         "log",
-        "fit a log into a number of tokens: what failed first, verbatim lines only",
+        "fit a log into a token budget: what failed comes first, all lines verbatim",
         "LogKind",
         "a log under a budget, verbatim lines only",
         {"query": "Q"},

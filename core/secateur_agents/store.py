@@ -126,7 +126,7 @@ class OriginalStore:
                     text = path.read_bytes().decode("utf-8", "surrogatepass")
         if text is None:
             raise SecateurError(
-                f"nothing is kept under {digest[:12]}: originals go after 7 days, and where they are more than 256 MB",
+                f"nothing is kept under {digest[:12]}: originals are deleted after 7 days, or beyond 256 MB",
                 hint="make the call again, or read the file",
                 code="NOT_KEPT",
             )

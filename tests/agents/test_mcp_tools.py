@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import mcp
+import mcp_types
 import pytest
 from secateur import Engine, Settings, count_tokens
 from secateur.progress import unreported
@@ -16,6 +17,7 @@ from secateur.settings import load
 from secateur.settings.layers import with_profile
 from secateur_agents.mcp.pages import ANSWER_TOKENS
 from secateur_agents.mcp.roots import Roots, make_roots
+from secateur_agents.mcp.server import FACTS, INSTRUCTIONS
 from secateur_agents.mcp.shapes import SearchCall
 from secateur_agents.mcp.tools import Toolbox
 from support.agent_servers import NOON, facts, server, text
@@ -45,8 +47,42 @@ async def test_there_are_few_small_tools_that_only_read(shop: Path) -> None:
     assert [tool.name for tool in listed] == ["search", "expand", "prune", "explain", "review", "recall"]
     assert all(tool.annotations and tool.annotations.read_only_hint for tool in listed)
     assert all(len(tool.description or "") <= 200 for tool in listed)
-    shown = [{"name": one.name, "description": one.description, "input_schema": one.input_schema} for one in listed]
-    assert count_tokens(json.dumps(shown)) <= 1_000
+    sent = dict.fromkeys(("Claude Code", "opencode", "Codex", "Gemini CLI"), 0)
+    for agent in sent:
+        declared = [_declared(agent, tool.name, tool.description, tool.input_schema) for tool in listed]
+        whole = [{"type": "namespace", "name": "mcp__secateur", "description": INSTRUCTIONS, "tools": declared}]
+        sent[agent] = count_tokens(json.dumps(whole if agent == "Codex" else declared, separators=(",", ":")))
+    assert max(sent.values()) <= 850
+    told = ", ".join(f"{tokens} in {agent}" for agent, tokens in sent.items())
+    assert told in " ".join((Path(__file__).parents[2] / "docs/lab/measured.md").read_text("utf-8").split())
+
+
+def _declared(agent: str, name: str, about: str, schema: Any) -> dict[str, Any]:
+    """A tool as an agent's requests hold it, seen in them."""
+    if agent == "Claude Code":
+        return {"name": f"mcp__secateur__{name}", "description": about, "input_schema": schema}
+    if agent == "opencode":
+        own = {"input_schema": schema | {"additionalProperties": False}, "eager_input_streaming": True}
+        return {"name": f"secateur_{name}", "description": about, **own}
+    if agent == "Codex":
+        properties = {key: dict(value) for key, value in sorted(schema["properties"].items())}
+        if "messages" in properties:
+            properties["messages"]["items"] = {"type": "string"}
+        for key, value in properties.items():
+            value.setdefault("type", "string")
+            properties[key] = {part: value[part] for part in ("type", "description", "enum", "items") if part in value}
+        schema = schema | {"properties": properties}
+        return {"type": "function", "name": name, "description": about, "strict": False, "parameters": schema}
+    waits = (
+        "Set to true to wait for all previously requested tools in this turn to complete before starting. Set to false "
+        "(or omit) to run in parallel. Use true when this tool depends on the output of previous tools."
+    )
+    properties = schema["properties"] | {"wait_for_previous": {"type": "boolean", "description": waits}}
+    return {
+        "name": f"mcp_secateur_{name}",
+        "description": about,
+        "parametersJsonSchema": schema | {"properties": properties},
+    }
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -86,6 +122,20 @@ async def test_search_names_places_first_and_expand_takes_them(tmp_path: Path) -
         assert not {*first["text"].splitlines()} & {*second["text"].splitlines()}
 
 
+async def test_a_method_is_listed_with_its_class(tmp_path: Path) -> None:
+    python = [f"class {name}:\n    def matches(self, order):\n        return order\n" for name in ("Cart", "Voucher")]
+    script = "export class Basket {\n  matches(order: string) { return order }\n}\n"
+    root = write(
+        tmp_path / "many", {"rules.py": "\n".join(python), "basket.ts": script, "top.py": "def matches(): ...\n"}
+    )
+    async with mcp.Client(server(root)) as client:
+        names = facts(await client.call_tool("search", {"query": "what matches an order"}))["text"]
+        for declaration in ("def Cart.matches(self, order) [", "def Voucher.matches(self, order) ["):
+            assert f" {declaration}" in names
+        assert " Basket.matches(order: string)" in names and " def matches()" in names
+        assert not (await client.call_tool("expand", {"symbol": "Voucher.matches"})).is_error
+
+
 async def test_the_recommended_profile_answers_where_nobody_chose_one(tmp_path: Path) -> None:
     root = write(tmp_path / "many", PARTS)
 
@@ -122,6 +172,36 @@ async def test_pins_profiles_and_folders_count(shop: Path) -> None:
         wrong = await client.call_tool("search", {"query": QUERY, "profile": "recomended"})
         assert wrong.is_error
         assert "recommended" in text(wrong)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_codex_gets_pages_that_it_does_not_cut(tmp_path: Path, era: str) -> None:
+    callers = [f"def caller_{'of_a_long_name_' * 5}{n}(order):\n    return target(order)\n" for n in range(160)]
+    body = "".join(f"    total_{n} = order[{n}] * {n}  # §§§ gebühr\n" for n in range(900))
+    target = f"def target(order):\n{body}    return order\n"
+    root = write(tmp_path / "big", handlers(40, 120) | {"calls.py": target + "\n".join(callers)})
+    source = {"query": "handleToolCall", "detail": "source", "budget": 8_000}
+    log = {"text": "".join(f"step {n}: {'ä' * 40} of the build went well\n" for n in range(300)), "budget": 9_000}
+    named = {"query": "caller of a long name", "budget": 12_000}
+    expanded = {"symbol": "calls.py::target", "steps": 3}
+    codex = mcp_types.Implementation(name="codex-mcp-client", version="0.169.0")
+    for tool, call in (("search", source), ("prune", log), ("search", named), ("expand", expanded)):
+        pages: list[str] = []
+        async with (
+            mcp.Client(server(root), mode=era) as other,
+            mcp.Client(server(root), mode=era, client_info=codex) as client,
+        ):
+            whole = await other.call_tool(tool, call)
+            answer = await client.call_tool(tool, call)
+            while True:
+                assert not answer.is_error and len(text(answer).encode()) <= 11_940
+                pages.append(facts(answer)["text"])
+                if not (following := answer.meta[FACTS].get("next")):
+                    break
+                answer = await client.call_tool(tool, call | {"cursor": following})
+        assert len(text(whole).encode()) > 12_000 and len(pages) > 1
+        wanted = target if tool == "expand" else facts(whole)["text"]
+        assert {*wanted.splitlines()} <= {*"".join(pages).splitlines()}, tool
 
 
 async def test_a_long_answer_is_paged_and_the_pages_make_it_whole(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """Where sessions are found: documented places, the variables that move them, hostile folders, ids."""
 
+import json
 import os
 import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from secateur.errors import SecateurError
@@ -112,6 +114,30 @@ def test_projects_and_limits_choose(home, tmp_path):
     inside = list_sessions(found, Settings(), {}, project=tmp_path.__class__(PROJECT).parent)
     assert len(inside) == 6
     assert list_sessions(found, Settings(), {}, project=tmp_path) == []
+
+
+@pytest.mark.parametrize("storage", [".config", "Library/Application Support"])
+def test_tasks_of_cline_and_roo_are_listed(tmp_path, storage):
+    where = f"# Current Working Directory ({PROJECT}) Files\na.py"
+    read = [{"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "a.py"}}]
+    came = [{"type": "tool_result", "tool_use_id": "t1", "content": "def total(order): return 7\n" * 40}]
+    task = {
+        "role": "user",
+        "content": [{"type": "text", "text": "<task>Mend it.</task>"}, {"type": "text", "text": where}],
+    }
+    whole = [task, {"role": "assistant", "content": read}, {"role": "user", "content": came}]
+    heading = "[read_file for 'a.py'] Result:\ndef total(order): return 7"
+    texts = [task, {"role": "assistant", "content": "<read_file>"}, {"role": "user", "content": heading}]
+    for extension, messages in (("saoudrizwan.claude-dev", whole), ("rooveterinaryinc.roo-cline", texts)):
+        folder = tmp_path / storage / "Code" / "User" / "globalStorage" / extension / "tasks" / f"17{extension[:3]}"
+        agents.written(folder / "api_conversation_history.json", json.dumps(messages))
+        agents.written(folder / "ui_messages.json", "[]")
+    rows = {row.id: row for row in list_sessions(found_in(tmp_path), Settings(), {}, project=Path(PROJECT))}
+    assert rows.keys() == {"17sao", "17roo"}
+    for row in rows.values():
+        assert (row.agent, row.error, row.messages, row.requests) == ("cline", None, 3, 1)
+        assert row.tokens_from == "estimated" and row.tokens > 20
+    assert rows["17sao"].tokens > 200
 
 
 def test_subagents_are_listed_only_when_they_are_asked_for(home):

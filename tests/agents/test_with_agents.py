@@ -153,7 +153,7 @@ def test_opencode(home: Path, tmp_path: Path) -> None:
         "google": "https://generativelanguage.googleapis.com/v1beta",
         "mine": "http://localhost:1234/v1",
     }
-    assert "the login of anthropic is that of an account" in plan.asides[0]
+    assert "anthropic is logged in with an account" in plan.asides[0]
     made = json.loads(launched(plan, tmp_path / "private").variables["OPENCODE_CONFIG_CONTENT"])
     assert made["theme"] == "x" and made["mcp"]["secateur"]["command"] == ["python", "mcp"]
     openai = made["provider"]["openai"]["options"]

@@ -73,7 +73,7 @@ def test_requests_are_pruned_recorded_and_reported_and_no_key_is_anywhere(tmp_pa
     assert model.bodies[0] == came[0] and len(model.bodies[2]) < len(came[2]) / 2
     assert password.encode() in model.bodies[2], "what is not pruned keeps its credentials"
     first, second, third = err.splitlines()
-    assert first == "[secateur] 3 requests passed, 3 with a history that was read, 1 cuts; 0 left as they came"
+    assert first == "[secateur] 3 requests passed, 3 with a history that was read, 1 cuts; 0 sent unchanged"
     assert "tokens of messages not sent" in second
     record = newest_record({"SECATEUR_STATE_DIR": str(state)}, running=False)
     assert record is not None and third.endswith(f"secateur inspect {record}")
@@ -89,7 +89,7 @@ def test_requests_are_pruned_recorded_and_reported_and_no_key_is_anywhere(tmp_pa
     kept["secateur_with"]["ledger"]["cuts"] = 7
     assert recorded_ledger(measure(read_messages(kept["messages"], container=kept), get_counter("chars4"))) is None
     text = secateur("conversation", record).out
-    assert "sent      by secateur with: 1 cut in 3 requests, paid " in text and "before request 2: " in text
+    assert "sent      by secateur with: 1 cut in 3 requests, paid " in text and "before request 3: " in text
     seen = secateur("conversation", record, "--format", "json").json
     assert seen["format"] == "anthropic" and len(seen["messages"]) == len(reads(34))
 
@@ -191,7 +191,7 @@ def test_check_says_what_would_be_set_and_starts_nothing(tmp_path: Path, monkeyp
     said = secateur("with", "--check", "claude", "-p", "hello")
     assert said.code == 0 and "answers   anthropic: https://api.anthropic.com" in said.out
     assert "sets      ANTHROPIC_BASE_URL and ENABLE_TOOL_SEARCH=true, for this process alone" in said.out
-    assert said.out.splitlines()[-1] == "would start, and leave no file of the agent changed"
+    assert said.out.splitlines()[-1] == "would start, and change no file of the agent"
     monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
     refused = secateur("with", "--format", "json", "--check", "claude")
     assert refused.code == 1 and refused.json["problem"].startswith("CLAUDE_CODE_USE_BEDROCK is set")

@@ -61,10 +61,10 @@ def test_out_is_the_file_in_the_shape_it_came_in_and_fits_when_it_is_read_again(
 
 def test_a_reason_names_the_tokens_that_a_lasting_cut_goes_down_to(transcript: tuple[str, Path]) -> None:
     arguments = "conversation", transcript[1], "--safe-zone", 5000
-    words = "tokens were still too many when its turn came; cutting begins above 5,000 tokens and goes on down to 2,001"
+    words = "tokens still had to go; cuts begin above 5,000 tokens and go down to 2,001"
     for strategy in ("tool-results", "truncate", "hybrid", "staged"):
         assert words in secateur(*arguments, "--cut-to", 0.4, "--strategy", strategy).out
-        assert "cutting begins" not in secateur(*arguments, "--strategy", strategy).out
+        assert "cuts begin" not in secateur(*arguments, "--strategy", strategy).out
 
 
 def test_the_text_says_what_changed_what_is_read_again_and_when_it_pays(transcript: tuple[str, Path]) -> None:

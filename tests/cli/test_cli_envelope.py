@@ -80,8 +80,8 @@ def test_a_pinned_entry_stays_whole_within_the_budget(file: Path) -> None:
 
     ran = secateur(*call[:-1], 700, "--pin", pins[0])
     assert ran.code == 3
-    assert f"pins hold 453 ({pins[0]})" in ran.err
-    assert "take pins away" in ran.err
+    assert f"pinned parts take 453 ({pins[0]})" in ran.err
+    assert "remove pins" in ran.err
     assert "Nothing here is called files[11]" in secateur(*call, "--pin", "files[11]").err
 
 
@@ -119,10 +119,10 @@ def test_what_is_malformed_is_named_by_its_path(file: Path) -> None:
     file.write_text(json.dumps(BEFORE | {"target_snapshoot": 1}), "utf-8")
     ran = secateur("envelope", file, "--model", "gpt-4o", "--format", "json")
     assert (ran.code, ran.json["error"]["code"]) == (1, "AI_PROMPT_COMPOSE_ERROR")
-    assert "$: the envelope has beside its sections 'target_snapshoot'" in ran.err
+    assert "$: the envelope has unknown fields 'target_snapshoot'" in ran.err
     file.write_text(json.dumps(BEFORE | {"extensions": {"notes": "n"}}), "utf-8")
     ran = secateur("envelope", file, "--model", "gpt-4o")
-    assert "$: the envelope has beside its sections 'extensions'" in ran.err
+    assert "$: the envelope has unknown fields 'extensions'" in ran.err
     assert "put further fields into a section" in ran.err
     file.write_bytes(b'{"a": "\xff"}')
     assert "not UTF-8 at byte 7" in secateur("envelope", file, "--model", "gpt-4o").err

@@ -136,7 +136,7 @@ def test_a_setting_whose_name_holds_the_word_is_no_secret(capsys):
         (["search", "x", "-b", "5"], "secateur search has no flag -b", "see secateur search --help"),
         (
             ["search", "what", "is", "this"],
-            "secateur search has no place for 'this'",
+            "secateur search takes no further argument: 'this'",
             "put words that belong together in quotes; see secateur search --help",
         ),
         (["--quiet", "search", "x"], "secateur has no flag --quiet", "see secateur --help"),

@@ -134,7 +134,7 @@ def test_where_cases_may_not_be_written(tmp_path: Path) -> None:
     assert secateur("mine", root, "--out", root / "cases").code == 0
     again = secateur("mine", root, "--out", root / "cases")
     assert again.code == 2
-    assert "holds scenarios already" in again.err
+    assert "already has scenarios" in again.err
     assert secateur("mine", root).code == 2
     plain = secateur("mine", write(tmp_path / "plain", SHOP), "--out", tmp_path / "plain/cases")
     assert plain.code == 1
@@ -174,7 +174,7 @@ def test_no_case_is_said(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP)
     ran = secateur("mine", root, "--out", root / "cases")
     assert ran.code == 0
-    assert "no case: commits that say in words" in ran.out
+    assert "no case was found: a good one" in ran.out
     assert not (root / "cases").exists()
 
 

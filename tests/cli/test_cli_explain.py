@@ -104,7 +104,7 @@ def test_without_it_nothing_is_proven_and_with_it_the_decision_is_the_same(name:
 def test_the_text_says_it_in_words() -> None:
     out = secateur(*COMMANDS["chunk"], "--explain", "--format", "text").out
     assert "\n  ○ uv.lock: lock file (uv.lock)\n      --ignore='!/uv.lock' " in out
-    assert "\nwhat goes out against the budget\n      limit    tokens     whole    partly    chunks\n" in out
+    assert "\nwhat goes out at each budget\n      limit    tokens     whole    partly    chunks\n" in out
     assert "\n        300 " in out and "  now\n" in out
     out = secateur(*COMMANDS["files"], "--explain").out
     assert "\nnothing changes between\n  context_prune.min_score " in out
@@ -115,7 +115,7 @@ def test_the_text_says_it_in_words() -> None:
 @pytest.mark.usefixtures("work")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_entry_that_does_not_go_out_whole_has_its_reason_in_words_and_its_levers(name: str) -> None:
-    rows = secateur(*COMMANDS[name], "--explain", "--format", "text").out.split("what turns each")[1].splitlines()
+    rows = secateur(*COMMANDS[name], "--explain", "--format", "text").out.split("levers of each")[1].splitlines()
     kind = registry.get_kind({"chunk": "diff"}.get(name, name))
     codes = {reason.label for reason in Reason if "_" in reason.label}
     told = secateur(*COMMANDS[name], "--explain", "--format", "json").json["ledger"]["entries"]
@@ -200,7 +200,7 @@ def test_what_takes_a_kept_entry_out_does_when_it_is_typed(name: str) -> None:
 def test_without_any_entry_there_is_none_to_ask_for(work: Path) -> None:
     (work / "empty.log").write_text("", "utf-8")
     failed = secateur("log", "empty.log", "--why", "3")
-    assert failed.code == 2 and "there is no entry to explain\nhint: the same without --why says why" in failed.err
+    assert failed.code == 2 and "there is no item to explain\nhint: the same without --why says why" in failed.err
 
 
 def test_a_long_list_says_how_many_more_there_are_and_how_one_gets_at_them(work: Path) -> None:
@@ -247,14 +247,14 @@ def test_a_summary_is_no_message_of_which_a_part_goes_out() -> None:
     assert any(entry["before"] == 0 < entry["after"] for entry in out["ledger"]["entries"])
     assert (point["kept"], point["partly"]) == (states.count("kept"), states.count("summarised"))
     name, *_ = [entry["id"] for entry in out["ledger"]["entries"] if entry["id"].startswith("summary of ")]
-    assert "it is no part of the input: ask what keeps one of those" in secateur(*words[:-2], "--why", name).out
+    assert "it is not an item: ask about one of the items" in secateur(*words[:-2], "--why", name).out
 
 
 PINS = {
     "files": ("f3.py", "g3.py", "f3.py"),
     "conversation": ("messages[2]", "messages[99]", "the nearest is messages["),
     "envelope": ("dependency_digest", "dependency_digestt", "dependency_digest"),
-    "log": ("1-12", "99999", "a line or a range of lines is meant, of 1 to "),
+    "log": ("1-12", "99999", "give a line or a range of lines, from 1 to "),
 }
 
 

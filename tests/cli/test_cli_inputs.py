@@ -176,7 +176,7 @@ def test_a_part_counts_for_the_call_that_names_it(shop: Path) -> None:
     assert {one["file_path"] for one in named.json["candidates"]} == {"shop/money.py"}
     assert {one["decision"]["reason"] for one in named.json["dropped"]} == {"elsewhere"}
     (said,) = named.json["warnings"]
-    assert (said["code"], "Drawn from shop/money.py alone (--only)." in said["message"]) == ("only", True)
+    assert (said["code"], "Answered only from shop/money.py (--only)." in said["message"]) == ("only", True)
     words = "--only", "shop/money.py", "--format", "json"
     inspected = secateur("inspect", shop, "--query", QUERY, *words).json
     assert [one["file_path"] for one in inspected["candidates"]] == ["shop/money.py"]

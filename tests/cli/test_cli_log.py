@@ -43,7 +43,7 @@ def test_the_json_holds_text_ledger_and_warnings(file: Path) -> None:
 
 def test_warnings_are_said_where_the_format_has_no_place_for_them(file: Path) -> None:
     ran = secateur("log", file, "--max-tokens", 0, "--format", "plain")
-    assert (ran.code, ran.out, ran.err) == (0, "", "warning: The budget is 0 tokens: nothing leaves.\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "warning: The budget is 0 tokens: nothing goes out.\n")
 
 
 def test_wrong_calls_are_said(file: Path) -> None:

@@ -23,7 +23,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (("--on", "tcp://192.0.2.1:8786"), "is not encrypted, and leads beyond this machine"),
         (("--on", "processes:0"), "--on processes:0 is not allowed"),
-        (("--on", "8786"), "--on 8786 is no address of a cluster"),
+        (("--on", "8786"), "--on 8786 is not the address of a cluster"),
         (("--on", "tcp://127.0.0.1:1", "--jobs", 2), "--jobs does not go with --on"),
     ],
 )

@@ -98,7 +98,7 @@ def test_a_broken_store_costs_itself_with_a_warning(own, shop):
     listed = secateur("prefer", "list", shop, "--format", "json")
     assert listed.code == 0 and listed.json["symbols"] == [] and listed.json["warnings"]
     again = secateur("prefer", "add", "refund_total", shop, "--format", "json")
-    assert "begins anew" in again.json["warnings"][0]["message"] and len(again.json["symbols"]) == 1
+    assert "a new one begins" in again.json["warnings"][0]["message"] and len(again.json["symbols"]) == 1
 
 
 def test_a_symbol_that_is_gone_is_told(shop):

@@ -55,7 +55,7 @@ def test_an_error_names_file_and_line_as_text_and_as_json(log: Path):
     line = len(log.read_text().splitlines())
     ran = secateur("replay", log, "--format", "json")
     assert ran.code == 1 and ran.json["error"]["code"] == "REPLAY"
-    assert ran.json["error"]["message"].endswith(f"log.replay.jsonl:{line}: unknown entry none")
+    assert ran.json["error"]["message"].endswith(f"log.replay.jsonl:{line}: unknown item none")
 
 
 @pytest.mark.parametrize("name", ["search", "envelope", "log"])
@@ -90,7 +90,7 @@ def test_the_picture_is_whole_or_not_there(log: Path):
     failed = drawn("replay", log.name, "--svg", "three.svg")
     assert (
         failed.returncode == 1
-        and f"log.replay.jsonl:{len(log.read_text().splitlines())}: unknown entry none" in failed.stderr
+        and f"log.replay.jsonl:{len(log.read_text().splitlines())}: unknown item none" in failed.stderr
     )
     assert not (log.parent / "three.svg").exists()
     assert drawn("replay", log.name, "--svg", "none/four.svg").returncode == 1

@@ -47,7 +47,7 @@ def test_where_pruning_fails_all_of_the_output_is_printed(state: Path) -> None:
     state.write_text("a file where the folder should be")
     done = ran("--max-tokens", "100", "--", sys.executable, "-c", BUILD)
     assert done.returncode == 3 and len(done.stdout.splitlines()) == 3001
-    assert "secateur: the output is whole: cannot write" in done.stderr
+    assert "secateur: the output is not pruned: cannot write" in done.stderr
 
 
 def test_a_command_that_is_not_there_is_said_with_the_code_of_a_shell() -> None:
@@ -103,7 +103,7 @@ def test_where_the_limit_holds_lines_back_that_is_said_once_while_the_program_ru
     code = BUILD.replace("raise", "import sys; sys.stdout.flush(); sys.stdin.read(); raise")
     process = running(code, "--max-tokens", "200")
     assert process.stdout is not None and process.stderr is not None
-    assert process.stderr.readline().startswith("secateur: held back from here until the command ends")
+    assert process.stderr.readline().startswith("secateur: at most ")
     assert process.poll() is None and process.stdout.readline() == "line 0 of build\n"
     assert process.stdin is not None
     process.stdin.close()
@@ -118,7 +118,7 @@ def test_credentials_are_replaced_in_short_output_too_and_where_settings_are_wro
 ) -> None:
     (tmp_path / "secateur.toml").write_text("budget = [")
     key = "AKIA" + "QYLPMN5HFIQR7XYA"
-    for expected in ("", "secateur: your settings do not count: "):
+    for expected in ("", "secateur: your settings are ignored: "):
         done = ran("--", sys.executable, "-c", f"print('export AWS_ACCESS_KEY_ID={key}', end='')")
         assert done.stdout == "export AWS_ACCESS_KEY_ID=[redacted: aws-access-key #1]"
         assert done.stderr.startswith(expected) and bool(done.stderr) == bool(expected)

@@ -34,7 +34,7 @@ def test_beyond_this_machine_nothing_goes_unencrypted(text: str) -> None:
      "ucx://127.0.0.1:1", "tls://user@host:1", "tcp://127.0.0.1:8786/x", "tls://ho st:1", "tcp://127.0.0.1:8786\n"],
 )  # fmt: skip
 def test_what_is_no_address_is_said(text: str) -> None:
-    with pytest.raises(UsageError, match="is no address of a cluster"):
+    with pytest.raises(UsageError, match="is not the address of a cluster"):
         check_address(text)
 
 

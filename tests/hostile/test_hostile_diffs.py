@@ -24,17 +24,17 @@ FENCE = re.compile(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
             HEAD + "@@ -1,3 +1,3 @@\n-x\n+y\nOnly in b\n",
             "line 5 promises 3 old and 3 new lines; after 1 and 1 line 8 is neither: Only in b",
         ),
-        (HEAD + "@@ -1 +1 @@\n-x\n+y\n+z\n", "line 8 goes on behind the end of its hunk: +z"),
+        (HEAD + "@@ -1 +1 @@\n-x\n+y\n+z\n", "line 8 goes on after the end of its hunk: +z"),
         (HEAD + "@@ -1 +1 @@\n-x\n-w\n+y\n", "line 5 promises 1 old and 1 new lines; line 7 is one more"),
-        (HEAD + "@@ -1 +1 @@\n-x\n+y\n context\n", "line 8 goes on behind the end"),
-        (HEAD + "@@ -1,99999999999 +1 @@\n-x\n", "line 5 is no head of a hunk"),
-        (HEAD + "@@ what @@\n-x\n", "line 5 is no head of a hunk: @@ what @@"),
-        (HEAD + "@@@ -1 +1 @@@\n- x\n", "line 5 is no head of a hunk"),
+        (HEAD + "@@ -1 +1 @@\n-x\n+y\n context\n", "line 8 goes on after the end"),
+        (HEAD + "@@ -1,99999999999 +1 @@\n-x\n", "line 5 is not a hunk header"),
+        (HEAD + "@@ what @@\n-x\n", "line 5 is not a hunk header: @@ what @@"),
+        (HEAD + "@@@ -1 +1 @@@\n- x\n", "line 5 is not a hunk header"),
         (HEAD + "and no hunk\n", "line 3 names a file, and no hunk follows"),
         (HEAD, "line 3 names a file, and no hunk follows"),
-        ("@@ -1 +1 @@\n-x\n+y\n", "line 1 is a hunk of no file"),
-        ("diff --git a/one two b/three four\nnew file mode 100644\n", "line 1 names no file that can be told"),
-        ("--- \n+++ \n@@ -1 +1 @@\n-x\n+y\n", "line 1 names no file that can be told"),
+        ("@@ -1 +1 @@\n-x\n+y\n", "line 1 is a hunk without a file"),
+        ("diff --git a/one two b/three four\nnew file mode 100644\n", "line 1 names no file clearly"),
+        ("--- \n+++ \n@@ -1 +1 @@\n-x\n+y\n", "line 1 names no file clearly"),
         ("just some text\nand more\n", "no changed file in 2 lines"),
         ("\0" * 100, "no changed file in 1 lines"),
         (HEAD + "@@ -1 +1 @@\n-x\n\x1b[2J\u202e\n", "line 7 is neither: ␛[2J<U+202E>"),
@@ -54,17 +54,17 @@ def test_what_is_wrong_is_named_with_its_line(diff: str, message: str) -> None:
 DAMAGED = {
     "a hunk that is cut off": ("@@ -1,2 +1,2 @@\n-x\n+y\n", "line 7 promises 2 old and 2 new lines; after 1 and 1"),
     "a line too many": ("@@ -1 +1 @@\n-x\n-w\n+y\n", "line 7 promises 1 old and 1 new lines; line 9 is one more"),
-    "lines behind the hunk": ("@@ -1 +1 @@\n-x\n+y\n+z\n+z\n", "line 10 goes on behind the end of its hunk: +z"),
+    "lines behind the hunk": ("@@ -1 +1 @@\n-x\n+y\n+z\n+z\n", "line 10 goes on after the end of its hunk: +z"),
     "a removed comment of SQL behind the hunk": (
         "@@ -1 +1 @@\n-x\n+y\n--- words\n",
-        "line 10 goes on behind the end of its hunk: --- words",
+        "line 10 goes on after the end of its hunk: --- words",
     ),
     "an added line like a name behind the hunk": (
         "@@ -1 +1 @@\n-x\n+y\n+++ b\n",
-        "line 10 goes on behind the end of its hunk: +++ b",
+        "line 10 goes on after the end of its hunk: +++ b",
     ),
-    "no head of a hunk": ("@@ what @@\n-x\n+y\n@@ -9 +9 @@\n-x\n+y\n", "line 7 is no head of a hunk: @@ what @@"),
-    "a second hunk that is none": ("@@ -1 +1 @@\n-x\n+y\n@@ -9 +9\n-x\n+y\n", "line 10 is no head of a hunk"),
+    "no head of a hunk": ("@@ what @@\n-x\n+y\n@@ -9 +9 @@\n-x\n+y\n", "line 7 is not a hunk header: @@ what @@"),
+    "a second hunk that is none": ("@@ -1 +1 @@\n-x\n+y\n@@ -9 +9\n-x\n+y\n", "line 10 is not a hunk header"),
     "no hunk": ("and no hunk\n", "line 5 names a file, and no hunk follows"),
 }
 
@@ -96,7 +96,7 @@ def test_every_format_and_the_exit_code_tell_a_damaged_file() -> None:
         ran = secateur("chunk", "--diff", "-", "--format", form, stdin=data)
         assert ran.code == 0
         assert (
-            "1 changed file is damaged in the diff and left out: a.py; line 5 is no head of a hunk" in ran.out + ran.err
+            "1 changed file is damaged in the diff and left out: a.py; line 5 is not a hunk header" in ran.out + ran.err
         )
         assert "\x1b" not in ran.out + ran.err
     assert [(entry["path"], entry["state"], entry["rule"]) for entry in ran.json["coverage"]] == [
@@ -231,7 +231,7 @@ def test_what_a_terminal_would_obey_is_shown_not_obeyed() -> None:
     ran = secateur("chunk", "--diff", "-", stdin=diff.encode())
     assert ran.code == 0
     assert not set(ran.out) & set("\x1b\x07\u202e")
-    assert "reader does not see" in ran.out
+    assert "invisible, or that reorder" in ran.out
     told = secateur("chunk", "--diff", "-", "--format", "json", stdin=diff.encode())
     assert not set(told.out) & set("\x1b\x07\u202e")
     assert diff in told.json["chunks"][0]["text"]

@@ -61,9 +61,9 @@ BROKEN = {
     "too large a number": (b'[{"role": "user", "content": "x", "n": 1e999}]', "out of range"),
     "a field twice": (
         b'[{"role": "user",\n "content": "x",\n "content": "y"}]',
-        "'content' is there twice in one object; fields of that name are on lines 2",
+        "'content' appears twice in one object; fields of that name are on lines 2",
     ),
-    "a field twice in the only line": (b'{"role": "user", "role": "assistant"}', "the field 'role' is there twice"),
+    "a field twice in the only line": (b'{"role": "user", "role": "assistant"}', "the field 'role' appears twice"),
     "too long a number": (b'[{"role": "user", "n": ' + b"9" * 5000 + b"}]", "digits"),
 }
 

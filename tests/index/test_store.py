@@ -327,7 +327,7 @@ def use_after_damage(folder, files):
             with store.writing():
                 store.put(b"new.py", b"1", "v1", b"new", store.generation())
         except IndexingError as error:
-            assert error.hint == "run again: it is begun anew"
+            assert error.hint == "run again: a new one is built"
             with store.writing():
                 store.put(b"new.py", b"1", "v1", b"new", 2)
         assert list(store.records([(b"new.py", b"1")], "v1")) in (

@@ -129,7 +129,7 @@ def test_a_programs_calls_stay_with_the_program(strategy: str, zone: int) -> Non
 )
 def test_a_warning_names_what_came_unpaired(messages: list[dict[str, Any]], named: str) -> None:
     (notice,) = read_messages(messages).notices
-    assert notice.code == UNPAIRED and notice.message.endswith(f"as the input has it: {named}.")
+    assert notice.code == UNPAIRED and notice.message.endswith(f"no counterpart in the input: {named}.")
 
 
 def test_a_call_that_waits_for_its_result_is_no_fault() -> None:

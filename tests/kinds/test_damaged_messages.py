@@ -34,7 +34,7 @@ BAD_LINES = {
     "cut off": (b'{"role": "user", "content": "hel', "column 29: is not JSON"),
     "cut off at the front": (b'ser", "content": "hello"}', "column 1: is not JSON"),
     "no JSON": (b"panic: out of memory", "column 1: is not JSON"),
-    "a field twice": (b'{"role": "user", "role": "assistant", "content": ""}', "the field 'role' is there twice"),
+    "a field twice": (b'{"role": "user", "role": "assistant", "content": ""}', "the field 'role' appears twice"),
     "nested too deep": (b'{"role": "user", "x": ' + b"[" * 100_000, "is nested too deep"),
     "no object": (b'["role", "user"]', "is not a JSON object"),
     "nothing": (b"null", "is not a JSON object"),
@@ -142,6 +142,17 @@ def test_a_line_between_a_call_and_its_result_parts_nothing() -> None:
     assert [item.state.label for item in pruned.items] == ["dropped", "dropped", "kept", "dropped", "dropped", "kept"]
     cleared = prune(read_transcript(data), settings_of(0), "tool-results")
     assert cleared.messages[2]["content"].startswith("[tool result cleared: Read")
+
+
+@pytest.mark.parametrize("before", ["[\n", '{"model": "m", "messages":\n[\n', "[\n\n\n"])
+@pytest.mark.parametrize("more", ["", "\n", ",\n", '\n,{"role": "assistant", "content": "I wi'])
+def test_a_list_that_is_cut_off_after_a_message_names_the_line_and_the_column(before: str, more: str) -> None:
+    text = before + ",\n".join(map(json.dumps, TALK)) + more
+    kept = text.rstrip()
+    line = kept.count("\n") + 1
+    with pytest.raises(SecateurError, match=rf"^talk\.json, line ({line}|{line + 1}), column \d+: is not JSON") as cut:
+        read_transcript(text.encode(), "talk.json")
+    assert cut.value.code == "TRANSCRIPT"
 
 
 def test_a_session_that_is_being_written_to_ends_in_half_a_line() -> None:

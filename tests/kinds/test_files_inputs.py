@@ -96,7 +96,7 @@ def test_bytes_that_are_no_text_are_replaced_and_said(tree: Path) -> None:
     write(tree, {"odd.py": b"x = '\xff'\n"})
     files, notices = read_files(["odd.py"], Settings(), tree / "cache", tree)
     assert files[0].source_code == "x = '\ufffd'\n"
-    assert [notice.message for notice in notices] == ["Bytes that are no text were replaced in odd.py."]
+    assert [notice.message for notice in notices] == ["Bytes that are not text were replaced in odd.py."]
 
 
 def test_absolute_paths_are_named_from_the_folder_that_holds_them_all(tree: Path) -> None:

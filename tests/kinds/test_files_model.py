@@ -73,7 +73,7 @@ def test_what_is_not_answered_is_scored_here_and_said() -> None:
     ]
     assert [call.outcome for call in result.report.calls] == ["failed", "answered", "refused", "refused"]
     (said,) = [notice.message for notice in result.warnings if notice.code == "model_fallback"]
-    assert said.startswith("What 3 of 4 questions")
+    assert said.startswith("3 of 4 questions have no answer")
     assert {notice.code for notice in result.warnings} == {"model_fallback", "llm_unanswered"}
 
 

@@ -152,7 +152,7 @@ def test_a_file_whose_records_are_mostly_no_messages_is_refused_and_damage_is_no
     said, other = {"role": "user", "content": "Go."}, {"speaker": "ada", "line": "Go."}
     for records in ([said, *[other] * 9], [*[said] * 7, *[other] * 3]):
         for data in (json.dumps(records), "\n".join(map(json.dumps, records))):
-            with pytest.raises(SecateurError, match=r'records are no messages.*with the keys "speaker", "line"'):
+            with pytest.raises(SecateurError, match=r'records are not messages.*with the keys "speaker", "line"'):
                 read_transcript(data.encode(), "talk.json")
     few = [said, other, other]  # too few to tell another format from damage
     assert len(read_transcript(json.dumps(few).encode()).messages) == 3

@@ -159,7 +159,7 @@ def test_pictures_are_in_the_figures_and_said_to_be_estimated() -> None:
     (notice,) = prune(read_messages(messages), Settings()).warnings
     assert (notice.code, notice.message) == (
         "media_estimated",
-        "2 pictures or the like: 335 of the tokens are estimated.",
+        "2 pictures or similar: 335 of the tokens are estimated.",
     )
 
 
@@ -247,3 +247,18 @@ def test_earlier_pictures_of_a_user_are_cleared_and_the_words_around_them_stay(f
     assert cut.ledger.after == measure(after, get_counter()).total
     assert [item.pictures for item in cut.items] == [1, 0, 1, 0, 1, 0, 0]
     assert [f"page {number} is wrong" in str(cut.messages[2 * number]) for number in range(4)] == [True] * 4
+
+
+def test_a_summary_of_turns_with_pictures_uses_the_room_that_the_pictures_leave() -> None:
+    picture = "data:image/png;base64," + base64.b64encode(bytes(range(256)) * 20).decode()
+    history: list[dict[str, Any]] = []
+    for number in range(6):
+        words = " ".join(f"word{number}x{each}" for each in range(60))
+        said = [{"type": "text", "text": words}, {"type": "image_url", "image_url": {"url": picture}}]
+        history.append({"role": "user", "content": said})
+        noted = " ".join(["note", f"N{number}:", *(f"order{each * number % 7}" for each in range(50))])
+        history.append({"role": "assistant", "content": noted})
+    history.append({"role": "user", "content": "Which are left?"})
+    zone = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 1_500})
+    left = json.dumps(prune(read_messages(history), zone, "summarize").messages)
+    assert [number for number in range(6) if f"note N{number}:" not in left] == []

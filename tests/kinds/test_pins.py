@@ -88,7 +88,7 @@ def test_holding_an_entry_pins_it_and_the_copied_command_line_says_so(name, inpu
     line = command_line_of(kind, kind.blank_inputs() | inputs[name], settings, Settings())
     assert f"--pin {id_}" in line
     wrapper = len(outcome.ledger.entries) - 1
-    assert kind.hold(outcome, wrapper, settings) == "only an entry of the list is pinned"
+    assert kind.hold(outcome, wrapper, settings) == "only an item of the list can be pinned"
 
 
 def test_lines_of_a_log_are_pinned_by_any_numbers(inputs):

@@ -52,7 +52,7 @@ def test_an_item_behind_the_first_ones_says_where_it_stood_and_what_is_left() ->
     """25 modules had the same sentence, "lists of the digest keep their first items", and none of them was kept."""
     said = sentences({"modules": MODULES}, 0.9)
     assert said["dependency_digest.modules[23]"] == (
-        "stage 1: item 24 of 60, behind the first 10: only its path, summary and hash are left, without exports"
+        "stage 1: item 24 of 60, after the first 10: only its path, summary and hash are left, without exports"
     )
 
 
@@ -61,7 +61,7 @@ def test_an_entry_that_two_steps_cut_tells_both_in_their_order() -> None:
     first = said["dependency_digest.modules[0]"]
     assert first.startswith("stage 3: ") and "; after the stages, all summaries are shortened evenly: " in first
     assert re.search(r": only its path, .* without exports, and its summary is cut to \d+ of 174 characters\Z", first)
-    assert said["dependency_digest.modules[23]"].startswith("stage 1: item 24 of 60, behind the first 10; after the")
+    assert said["dependency_digest.modules[23]"].startswith("stage 1: item 24 of 60, after the first 10; after the")
 
 
 @pytest.mark.parametrize("share", [0.95, 0.8, 0.6, 0.4, 0.25, 0.15, 0.1])

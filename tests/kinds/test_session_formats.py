@@ -302,8 +302,35 @@ def test_records_of_unknown_kinds_are_named_and_not_counted(form, line, named):
     measured = measure(read_transcript(text.encode()), COUNTER)
     (notice,) = measured.transcript.notices
     assert notice.code == "unknown_records"
-    assert f"2 records are of kinds that are not known ({named})" in notice.message
+    assert f"2 records are of unknown kinds ({named})" in notice.message
     assert measured.total == read(form).total
+
+
+def test_a_usage_record_of_codex_is_the_request_that_the_count_after_its_results_reports_too():
+    lines = agents.codex(SCRIPT)
+    counts = [line for line in lines if line["payload"].get("type") == "token_count"]
+    for count in counts:
+        info, at = count["payload"]["info"], lines.index(count)
+        used = {"usage": info["last_token_usage"] | {"cache_write_input_tokens": 7}, "response_id": f"r{at}"}
+        record = {"thread_token_usage": info["total_token_usage"]} | used
+        lines.insert(at, {"timestamp": count["timestamp"], "type": "token_usage_record", "payload": record})
+    both = measure(read_transcript(as_lines(lines).encode()), COUNTER)
+    assert both.transcript.notices == ()
+    assert session_facts(both) == session_facts(read("codex"))
+
+    records = [line for line in lines if line not in counts]
+    next(line for line in reversed(records) if line["type"] == "token_usage_record")["payload"].pop(
+        "thread_token_usage"
+    )
+    facts = session_facts(measure(read_transcript(as_lines(records).encode()), COUNTER))
+    assert (facts.requests, facts.filled_from, facts.usage.written) == (len(counts), "reported", 7)
+
+    last = lines.index(counts[-1])
+    call, result = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "z"}, {"call_id": "z"}
+    result |= {"type": "function_call_output", "output": "what came back " * 99}
+    late = [{"timestamp": "x", "type": "response_item", "payload": item} for item in (call, result)]
+    lines[last - 1 : last] = [late[0], lines[last - 1], late[1]]
+    assert session_facts(measure(read_transcript(as_lines(lines).encode()), COUNTER)).since > 250
 
 
 @pytest.mark.parametrize("form", LINES)

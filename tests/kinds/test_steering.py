@@ -60,7 +60,7 @@ def test_a_search_keeps_what_is_pinned_and_drops_what_is_excluded():
     last = kind.decide(kind.read(given_, excluded, there), given_, excluded)
     entry = last.ledger.entries[number_of(last, symbol)]
     assert entry.state is State.DROPPED and entry.reason.label == "excluded"
-    assert "only a candidate is boosted" in kind.steer(outcome, len(outcome.ledger.entries) - 1, pinned, Steer.BOOST)
+    assert "only candidates can be boosted" in kind.steer(outcome, len(outcome.ledger.entries) - 1, pinned, Steer.BOOST)
 
 
 def test_entries_of_every_kind_know_where_they_stand(tmp_path):

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import pytest
-from secateur.languages import language_of
+import secateur.languages
+from secateur.languages import language_of, traits_of
+from secateur.languages.plain import UNPARSED
 
 
 @pytest.mark.parametrize(
@@ -65,3 +70,12 @@ def test_language_of_scripts_without_extension(head: bytes, language: str) -> No
 )
 def test_language_of_headers_is_read_from_them(head: bytes, language: str) -> None:
     assert language_of("a.h", head) == language
+
+
+def test_a_language_has_one_record_and_one_with_a_grammar_is_not_unparsed() -> None:
+    package = secateur.languages
+    modules = [import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)]
+    names = [traits.name for module in modules for traits in getattr(module, "LANGUAGES", ())]
+    assert sorted(names) == sorted(set(names))
+    assert {"perl", "ada", "template"} <= UNPARSED <= set(names)
+    assert not [name for name in UNPARSED if traits_of(name).grammar]

@@ -323,7 +323,7 @@ CHOICE = b'{"choices": [{"message": {"content": %s}}]}'
     [
         (Back(body=CHOICE % b'"{}"', promised=4000), "failed", "broke before"),
         (Back(body=b"", promised=10), "failed", "broke before"),
-        (Back(body=b""), "refused", "no answer of the chat protocol"),
+        (Back(body=b""), "refused", "does not follow the chat protocol"),
         (Back(body=b'{"choices": [{"mess'), "refused", "no answer of the chat protocol"),
         (Back(body=b"<html>"), "refused", "no answer of the chat protocol"),
         (Back(body=b"[" * 100_000), "refused", "no answer of the chat protocol"),

@@ -154,7 +154,7 @@ def test_a_file_that_was_written_anew_with_the_same_or_a_larger_size_is_noticed(
     assert codes(growing.look(COUNTER)) == [CHANGED]
     path.write_text(as_lines(agents.claude_code((user("Another thing entirely."), *SCRIPT, *SCRIPT))))
     measured = growing.look(COUNTER)
-    assert "was written anew" in measured.transcript.notices[0].message
+    assert "was rewritten" in measured.transcript.notices[0].message
     assert seen(measured) == seen(at_once(path.read_bytes()))
 
 

@@ -32,21 +32,21 @@ def test_the_command_prints_them_all():
 @pytest.mark.parametrize(
     ("reason", "figures", "words"),
     [
-        (Reason.OLDEST_RESULT, {"over": 1}, ": 1 token was still too many when its turn came"),
-        (Reason.OLDEST_RESULT, {"over": 1200}, ": 1,200 tokens were still too many when its turn came"),
+        (Reason.OLDEST_RESULT, {"over": 1}, ", and 1 token still had to go"),
+        (Reason.OLDEST_RESULT, {"over": 1200}, ", and 1,200 tokens still had to go"),
         (Reason.NO_ROOM, {"needed": 975, "left": 0}, "needs 975; nothing was left then"),
         (Reason.NO_ROOM, {"needed": 975, "left": 1}, "needs 975, only 1 left then"),
         (Reason.SIGNATURE, {"needed": 65, "left": 0}, "the whole needs 65; nothing was left then"),
         (
             Reason.OLDEST_RESULT,
             {"over": 2, "wrote": 1},
-            "what it wrote is among the oldest: 2 tokens were still too many when its turn came",
+            "what it wrote is among the oldest, and 2 tokens still had to go",
         ),
         (
             Reason.OLDEST_RESULT,
             {"over": 2, "wrote": 1, "zone": 25_000, "target": 7_500},
-            "what it wrote is among the oldest: 2 tokens were still too many when its turn came; cutting begins above"
-            " 25,000 tokens and goes on down to 7,500 (cut_to)",
+            "what it wrote is among the oldest, and 2 tokens still had to go; cuts begin above"
+            " 25,000 tokens and go down to 7,500 (cut_to)",
         ),
         (Reason.SOME_LINES, {"shown": 0, "lines": 1}, "room for 0 of 1 line"),
         (Reason.REPEATS_EARLIER, {"lines": 1, "repeats": 1, "like": 7}, "it is like line 7 (numbers aside)"),
@@ -60,12 +60,12 @@ def test_the_command_prints_them_all():
         (
             Reason.ROUTINE,
             {"lines": 1, "away": 0, "first": 1},
-            "a routine line; no room for it was left: 1 other came first",
+            "a routine line; no room was left for it: 1 other came first",
         ),
         (
             Reason.ROUTINE,
             {"lines": 2, "away": 40},
-            "2 routine lines, 40 or more from any error, match or end; no room for them was left",
+            "2 routine lines, 40 or more from any error, match or end; no room was left for them",
         ),
         (Reason.REPEATED, {"later_cut": 18}, "messages[18] says the same, and is not whole either"),
     ],

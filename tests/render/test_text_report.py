@@ -37,7 +37,7 @@ ranked  by priority, profile spec, source graph-rag, vectors none
     #    tokens  priority  relevance  hotspot  distance  candidate
     1 ●     100     0.713      0.320    0.093     0.300  anchor.py:10-19  anchor
     2 ●      40     0.260      0.080    0.030     0.150  订单.py:1-10  订单处理
-    3 ○     300     0.040      0.040    0.000     0.000  loose.py:1-10  loose  (needs 300, more than the whole budget of 150 holds)
+    3 ○     300     0.040      0.040    0.000     0.000  loose.py:1-10  loose  (needs 300, more than the whole budget of 150)
 
 ● kept 2 (140 tokens)  ○ dropped 1 (300 tokens)  free 19
 """  # noqa: E501
@@ -54,7 +54,7 @@ def test_explain_shows_parts_paths_and_figures() -> None:
     assert "distance  2: anchor called by 订单处理" in text
     assert "distance  unreachable" in text
     assert "priority  0.713000 = relevance 0.320000 + hotspot 0.093000 + distance 0.300000" in text
-    assert "because   needs 300, more than the whole budget of 150 holds" in text
+    assert "because   needs 300, more than the whole budget of 150" in text
 
 
 def test_explain_shows_the_id_of_every_candidate() -> None:
@@ -109,7 +109,7 @@ def test_no_match() -> None:
         (Reason.PINNED, "pinned: needed 100 of 150 left"),
         (Reason.SIGNATURE, "its declaration fits; the whole needs 100, only 150 left then"),
         (Reason.NO_ROOM, "needs 100, only 150 left then"),
-        (Reason.LARGER_THAN_BUDGET, "needs 100, more than the whole budget of 150 holds"),
+        (Reason.LARGER_THAN_BUDGET, "needs 100, more than the whole budget of 150"),
         (Reason.EXCLUDED, "excluded"),
         (Reason.BEYOND_DEPTH, "further from the anchors than max_depth"),
         (Reason.ZERO_BUDGET, "the budget is 0, needs 100"),

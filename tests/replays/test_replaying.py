@@ -55,7 +55,7 @@ def test_a_setting_changes_decisions_and_undo_takes_it_back(tmp_path: Path, open
     change = next(one for one in turned.changes if one.id == "130")
     assert (
         change.what is Aspect.STATE
-        and change.because == "needs 39, 16 of it for marks of left-out lines, only 12 left then"
+        and change.because == "needs 39, 16 of them for marks of left-out lines, only 12 left then"
     )
     assert [ledger_digest(step.decided.ledger) for step in (back, again) if step.decided] == [
         ledger_digest(step.decided.ledger) for step in (first, turned) if step.decided
@@ -136,7 +136,7 @@ def test_what_was_recorded_is_held_against_what_is_decided(tmp_path: Path, opene
         ({"do": "redo"}, "there is nothing to take back any more"),
         ({"do": "compare"}, "there is nothing to compare with"),
         ({"do": "bench", "kind": "files"}, "the bench files has not been opened"),
-        ({"do": "hold", "id": "none"}, "unknown entry none"),
+        ({"do": "hold", "id": "none"}, "unknown item none"),
         ({"do": "set", "values": {"budget": 3}}, "budget is ignored by kind log"),
         ({"do": "set", "values": {"log.max_tokens": "x"}}, "settings: log.max_tokens = 'x' is not allowed"),
         ({"do": "set", "values": {"llm.base_url": "http://x"}}, "llm.base_url cannot be part of a recording"),

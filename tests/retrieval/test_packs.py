@@ -59,7 +59,7 @@ def test_what_did_not_fit_says_what_it_would_have_taken_at_its_turn() -> None:
     assert [why(other, one) for one in other.decisions][1] == "needs 130, only 129 left then"
     nothing = decided(119)
     assert [why(nothing, one) for one in nothing.decisions] == [
-        f"needs {tokens}, more than the whole budget of 119 holds" for tokens in (120, 130, 120)
+        f"needs {tokens}, more than the whole budget of 119" for tokens in (120, 130, 120)
     ]
     assert "smallest needs 120" in nothing.warnings[0].message
 

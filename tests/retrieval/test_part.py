@@ -41,7 +41,7 @@ def test_only_the_part_goes_out_and_the_rest_is_dropped_with_a_reason(profile: s
     assert {int(row) for row in np.flatnonzero(part.reason == Reason.ELSEWHERE)} == outside
     assert set(everything.pool.symbol_id) <= set(part.pool.symbol_id)
     said = [notice.message for notice in part.warnings if notice.code == "only"]
-    assert said == [f"Drawn from billing alone (--only). {len(outside):,} candidates elsewhere are left out."]
+    assert said == [f"Answered only from billing (--only). {len(outside):,} candidates elsewhere are left out."]
 
 
 def test_calls_from_the_rest_lead_into_the_part() -> None:
@@ -71,7 +71,7 @@ def test_the_part_has_anchors_of_its_own_however_much_better_the_rest_is() -> No
 def test_a_part_without_a_candidate_says_so() -> None:
     part = answer("spec", graph_rag__only=("nowhere",))
     assert of(part, State.KEPT) == set()
-    assert any("No candidate lies there." in notice.message for notice in part.warnings)
+    assert any("No candidate is there." in notice.message for notice in part.warnings)
     assert any(notice.code == "nothing_eligible" for notice in part.warnings)
 
 

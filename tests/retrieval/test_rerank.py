@@ -115,7 +115,7 @@ def test_a_server_that_is_not_there_falls_back_says_so_and_is_not_cached(tmp_pat
     with Engine.of(MemorySource(SHOP), with_values(Settings(), changes), cache_dir=tmp_path) as engine:
         selection = engine.search(QUERY)
         said = {warning.code: warning.message for warning in selection.warnings}
-        assert said["embedding_failed"].endswith(". Found with the static vectors instead.")
+        assert said["embedding_failed"].endswith(". The static vectors are used instead.")
         assert not answered(engine, QUERY).cached
         assert not answered(engine, QUERY).cached
     with Engine.of(MemorySource(SHOP), cache_dir=tmp_path) as engine:

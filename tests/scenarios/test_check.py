@@ -13,12 +13,12 @@ from random import Random
 import pytest
 from secateur import prune
 from secateur.kinds import registry
-from secateur_lab.scenarios.assertions import find_failures
+from secateur_lab.scenarios.assertions import Moves, find_failures
 from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
 from secateur_lab.scenarios.comparison import Aspect, Way, find_cut
 from secateur_lab.scenarios.report import text_report
 from secateur_lab.scenarios.running import decided_of, session
-from secateur_lab.scenarios.scenario import Expect, Scenario, dump_scenario, read_scenario
+from secateur_lab.scenarios.scenario import Expect, RecordedItem, Scenario, dump_scenario, read_scenario
 from secateur_lab.scenarios.toml_writing import add_expected
 from support.cli import secateur
 from support.credentials import MAKERS, planted
@@ -414,9 +414,26 @@ def test_a_failed_assertion_names_what_moved_it_and_a_command_replaces_or_remove
     assert secateur("check", path, "--remove", now).code == 0
     assert read_scenario(path).expect.must_keep == others
     ran = secateur("check", path, "--remove", now)
-    assert (ran.code, f"nothing is asserted of {now}" in ran.err) == (2, True)
+    assert (ran.code, f"no assertion is about {now}" in ran.err) == (2, True)
     assert secateur("check", path, "--remove", "lacks_credentials").code == 0
     assert not read_scenario(path).expect.lacks_credentials
+
+
+def test_an_item_that_was_renamed_is_replaced_by_the_nearest_name(shop: Path) -> None:
+    path, named = Path("a.scenario.toml"), "shop/refund.py::refund_total"
+    assert secateur("search", QUERY, ".", "--budget", "4000", "--save", path).code == 0
+    source = shop / "shop" / "refund.py"
+    source.write_text(source.read_text().replace("def refund_total(", "def refund_totals("))
+    failure = next(failure for failure in checked(path).compared.failures if failure.ids == [named])
+    assert failure.words_to_accept == ("--replace", named, f"{named}s")
+    assert f"    or: secateur check {path} --replace {named} {named}s\n" in secateur("check", path).out
+
+
+def test_what_lowered_a_rank_is_named_before_what_raised_it() -> None:
+    was = RecordedItem("a", "kept", "fits", rank=6, terms={"hotspot": 0.178, "relevance": 0.316})
+    now = RecordedItem("a", "dropped", "no_room", rank=56, terms={"hotspot": 0.534, "relevance": 0.039})
+    (cause,) = Moves([(was, now)], []).causes(was, now)
+    assert cause == "rank 6 -> 56 because relevance 0.316 -> 0.039, hotspot 0.178 -> 0.534"
 
 
 def test_nothing_is_proposed_of_which_something_is_asserted_already(saved: Save) -> None:

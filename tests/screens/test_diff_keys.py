@@ -139,7 +139,7 @@ async def test_patterns_base_and_head_are_typed() -> None:
         await settle(app, "slash", "tab", "tab", "tab", *"tax.py", "enter")
         assert chunks_of(packing(app))["src/tax.py"] == () and diff_bench(app).state.baseline is not None
         lines = await settle(app, "slash", "tab", "tab", *"--x", "enter")
-        assert any("--x is no head" in line for line in lines)
+        assert any("--x is not a head" in line for line in lines)
         await settle(app, "slash", "tab", "tab", "ctrl+u", "enter")
         assert chunks_of(packing(app))["src/tax.py"] == ()
 

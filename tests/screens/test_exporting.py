@@ -8,6 +8,7 @@ import pytest
 from inspector_kit import Inspector, bench_of, inspector, press, running, settle
 from ledger_kit import WRITERS, opened
 from secateur.engine import Engine
+from secateur.redaction import not_scanned
 from secateur.settings import Settings, with_values
 from support.cli import secateur
 from support.reports import Parsed
@@ -69,6 +70,9 @@ async def test_a_search_is_exported_with_its_scores_and_texts(tmp_path: Path, mo
             rows = [attrs for _, attrs in page.tags if "data-score" in attrs]
             assert len(rows) == len(state.answer.selection)
             assert "return round_half_even(total)" in page.text
+            await exported(app, "j", "enter")
+            told = json.loads(Path("where-is-the-refund-total-rounded.json").read_text("utf-8"))["warnings"]
+            assert [notice["code"] for notice in told].count("not_scanned") == len(not_scanned(settings))
 
 
 @pytest.mark.parametrize("key", ["h", "m"])
@@ -117,14 +121,15 @@ async def test_another_ending_is_refused() -> None:
 
 async def test_the_screen_itself_is_a_picture() -> None:
     async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
+        await exported(app, "s", "enter")  # its message is still there
         app.say("a passing message")
         await exported(app, "c", "enter")
         await settle(app)
-    text = Path("session.svg").read_text("utf-8")
+    text = Path("session-2.svg").read_text("utf-8")
     assert text.startswith("<svg") and "Messages" in text and "@font-face" not in text and "url(http" not in text
     shown = text.replace("&#160;", " ")
     assert "one HTML page" not in shown, "the question is gone before the picture is taken"
-    assert "a passing message" not in shown
+    assert "a passing message" not in shown and "exported:" not in shown
 
 
 async def test_a_key_copies_what_goes_out_or_the_item() -> None:

@@ -106,7 +106,7 @@ async def test_a_message_can_be_pinned_and_let_go() -> None:
     async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
         screen = ledger_bench(app)
         lines = await settle(app, "K")
-        assert any("only a message is pinned" in line for line in lines), "the cursor is on the request"
+        assert any("only a message can be pinned" in line for line in lines), "the cursor is on the request"
         await settle(app, "down", "down", "down", "down", "K")
         answer = screen.state.answer
         assert answer is not None

@@ -159,7 +159,7 @@ async def test_a_question_typed_in_the_middle_does_not_wait_for_the_end() -> Non
     try:
         async with app.run_test(size=(120, 40)):
             lines = await until(app, lambda lines: "13 of 42 files" in "\n".join(lines))
-            assert "answered from the files that promise most" in "\n".join(lines)
+            assert "answered from the most promising files" in "\n".join(lines)
             await press(app, *"refund")
             await until(app, partial_shown)
             await press(app, "space", *"total")

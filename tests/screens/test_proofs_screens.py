@@ -206,7 +206,7 @@ async def test_that_nothing_turns_an_item_is_said_at_once(tmp_path: Path, monkey
         lines = await settle(app)
         assert any("nothing would change it: its reason" in one for one in lines)
         lines = await settle(app, "h")
-        assert any("Hint: nothing would change it" in one for one in lines)
+        assert any("Lever: nothing would change it" in one for one in lines)
 
 
 async def test_an_item_that_was_excluded_is_kept_if_it_is_pinned() -> None:

@@ -209,7 +209,7 @@ async def test_an_event_that_cannot_be_done_is_said_at_its_stop(tmp_path: Path):
     async with played(read_recording(path)) as (app, player):
         await press(app, "n")
         lines = await rested(app, player)
-        assert any("a.replay.jsonl:3: unknown entry none" in line for line in lines)
+        assert any("a.replay.jsonl:3: unknown item none" in line for line in lines)
         await press(app, "n")
         await rested(app, player)
         assert player.place == 1

@@ -196,7 +196,7 @@ async def test_a_search_is_saved_with_what_is_held_and_boosted(tmp_path: Path) -
             assert any(f"✓ {SAVED} holds" in line for line in lines), lines
             await settle(app, "escape", "m")
             item = bench_of(app).state.entry
-            assert f"nothing is asserted of {item} any more" in said(app)
+            assert f"nothing is asserted about {item} any more" in said(app)
     text = Path("shop", SAVED).read_text(encoding="utf-8")
     assert "Refund totals differ by a cent\n\n    >>> round_half_even(2.675)\n    [expect]\n" in text, "it is readable"
     scenario = read_scenario(Path("shop", SAVED))

@@ -409,11 +409,11 @@ async def test_help_is_filtered_and_has_no_heading_twice() -> None:
         headings = [plain(line) for line in page._lines if line and "bold accent" in line[0].role]
         assert len(headings) == len(set(headings)) > 8
         lines = await settle(app, "slash", *"undo")
-        assert any(" u " in line and "Undo: Take the last change" in line for line in lines)
-        assert not any("A larger budget" in line for line in lines)
+        assert any(" u " in line and "Undo: Undo the last change" in line for line in lines)
+        assert not any("Raise the budget" in line for line in lines)
         await press(app, "q")  # it is typed
-        assert any("nothing here holds undoq" in line for line in await settle(app))
-        assert any("A larger budget" in line for line in await settle(app, "escape"))
+        assert any("nothing here has undoq" in line for line in await settle(app))
+        assert any("Raise the budget" in line for line in await settle(app, "escape"))
         await settle(app, "escape")
         assert app.screen is bench_of(app)
 
@@ -439,13 +439,13 @@ async def test_the_help_lists_the_words_of_this_bench_and_the_filter_finds_all(
 
 async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> None:
     async with running(inspector(settings=TIGHT), notifications=True) as app:
-        await press(app, "question_mark", "slash", *"larger budget")
+        await press(app, "question_mark", "slash", *"raise the budget")
         assert any("Enter does Budget+" in line for line in await settle(app))
         before = bench_of(app).state.budget
         await settle(app, "enter")
         assert app.screen is bench_of(app) and bench_of(app).state.budget > before
         lines = await settle(app, "question_mark", "slash", *"no such word", "enter")
-        assert any("nothing here holds no such word" in line for line in lines)
+        assert any("nothing here has no such word" in line for line in lines)
         assert not any("Enter does" in line for line in lines)
 
 
@@ -502,9 +502,9 @@ async def test_the_footer_and_the_palette_begin_with_what_people_do_most() -> No
     app = inspector()
     async with app.run_test(size=(120, 40)):
         lines = await settle(app)
-        for named in ("h Hint", "c Compare", "u Undo", "S Save", "y Copy", "f Find", "? Help", "q Quit"):
+        for named in ("h Lever", "c Compare", "u Undo", "S Save", "y Copy", "f Find", "? Help", "q Quit"):
             assert named in lines[-1]
         assert any("all actions by name" in line for line in await settle(app, "question_mark", "slash", *"palette"))
         lines = await settle(app, "escape", "escape", "colon")
-        assert any("Hint (h): Apply" in line for line in lines) and any("Query (/)" in line for line in lines)
+        assert any("Lever (h): Apply" in line for line in lines) and any("Query (/)" in line for line in lines)
         assert any("Copy (y)" in line for line in await settle(app, *"copy"))

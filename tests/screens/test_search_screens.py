@@ -96,7 +96,7 @@ async def test_the_palette_lists_the_registry() -> None:
     async with running(inspector(settings=TIGHT), SIZES[0]) as app:
         lines = await settle(app, "ctrl+p")
         assert any("Budget+" in line for line in lines), "how the palette looks is Textual's own"
-        await settle(app, *"largerbudget")
+        await settle(app, *"raisethebudget")
         await settle(app, "down", "enter")
         assert bench_of(app).state.settings.budget == 4500
 

@@ -98,7 +98,7 @@ async def test_a_bench_says_why_it_cannot_exclude(tmp_path, monkeypatch):
     write_transcript(tmp_path)
     async with running(opened("conversation")) as app:
         await press(app, "minus")
-        assert bench_of(app).unavailable("exclude") == "nothing in this list is excluded"
+        assert bench_of(app).unavailable("exclude") == "nothing in this list can be excluded"
         assert not bench_of(app).state.changed
 
 

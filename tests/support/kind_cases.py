@@ -41,14 +41,15 @@ LINES = st.sampled_from(["def refund(order):", "    return order.total", "", "# 
 
 def _draw_files(data: st.DataObject, folder: Path) -> Given:
     texts = data.draw(st.lists(st.lists(LINES, max_size=12).map("\n".join), min_size=1, max_size=6))
-    names = [str(folder / f"{number}.py") for number in range(len(texts))]
+    names = [f"{number}.py" for number in range(len(texts))]
     for name, text in zip(names, texts, strict=True):
-        Path(name).write_text(text, "utf-8")
+        (folder / name).write_text(text, "utf-8")
     changed = {
         "context_prune.strategy": data.draw(st.sampled_from(["score", "extract", "delete"])),
         "context_prune.max_tokens": data.draw(st.integers(0, 300)),
     }
-    inputs = {**registry.get_kind("files").blank_inputs(), "path": names, "query": "refund total of an order"}
+    inputs = {**registry.get_kind("files").blank_inputs(), "path": [str(folder / name) for name in names]}
+    inputs["query"] = "refund total of an order"
     return Given(inputs, changed, set(names), lambda name: [name], sum(map(_block_tokens, names, texts)))
 
 

@@ -90,7 +90,7 @@ def test_the_last_line_names_only_what_the_bench_does() -> None:
     assert " space Take in " in drawn["diff"] and " - Leave out " in drawn["diff"]
 
 
-MOST = {"h": "Hint", "c": "Compare", "u": "Undo", "S": "Save", "y": "Copy", "f": "Find", "space": "", "E": "Export"}
+MOST = {"h": "Lever", "c": "Compare", "u": "Undo", "S": "Save", "y": "Copy", "f": "Find", "space": "", "E": "Export"}
 
 
 @pytest.mark.parametrize("name", ["search", "files", "conversation", "envelope", "log", "diff"])

@@ -65,7 +65,7 @@ def test_leaving_out_and_taking_in_is_a_pattern_and_once_more_takes_it_back() ->
         turned = decided(held)
         assert (chunks_of(turned)[path] == ()) == (chunks_of(answer)[path] != ())
         assert hold_row(turned, row_of(turned, path), held) == LIMIT
-    assert hold_row(answer, len(answer) - 1, LIMIT) == "only a file is left out or taken in"
+    assert hold_row(answer, len(answer) - 1, LIMIT) == "only a file can be left out or taken in"
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_damaged_file_and_a_bad_finding_are_told(tmp_path: Path) -> None:
     (tmp_path / "lint.json").write_text('[{"filename": "src/shop/rates.py", "message": "odd"}, 7]')
     answer = decided(linter="lint.json")
     place = row_of(answer, "bad.py")
-    assert answer.entries[place].state is State.DROPPED and "line 5 is no head of a hunk" in sentence(
+    assert answer.entries[place].state is State.DROPPED and "line 5 is not a hunk header" in sentence(
         answer.entries[place]
     )
     assert [notice.code for notice in answer.outcome.notices][:2] == ["findings_passed_over", "damaged_files"]

@@ -129,3 +129,12 @@ def test_every_part_term_and_channel_of_an_answer_has_an_entry(profile: str, tmp
     words = {*parts, *selection.terms, *(channel.name.lower() for channel in Channel), selection.strategy}
     assert words <= known, words - known
     assert set(TITLES) <= {*known} and set(TITLES.values()) <= COLUMNS.keys()
+
+
+def test_the_glossary_says_no_word_that_nothing_draws() -> None:
+    """A word that stands in no other module of the screen, the kinds or the model is on no screen."""
+    root = Path(secateur.errors.__file__).parents[2]
+    files = [*(root / "core/secateur").rglob("*.py"), *(root / "tui/secateur_tui").rglob("*.py")]
+    drawn = "\n".join(file.read_text("utf-8").replace("_", " ") for file in files if file.name != "glossary.py")
+    words = {word for title in ("Budget", "Columns", "Terms", "Pages", "Window") for word in SECTIONS[title]}
+    assert [word for word in sorted(words) if word not in drawn.casefold() and word not in drawn] == []

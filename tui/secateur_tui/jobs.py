@@ -193,7 +193,7 @@ class Jobs:
         """Shows that a job ended with a fault of the program."""
         if group == ENGINE:
             self.activity, self.progress = "", None
-            hint = "the key for refresh reads again; please report this"
+            hint = "the key of Refresh reads again; please report this"
             self.error = SecateurError(f"the program failed: {type(error).__name__}: {error}", hint=hint)
 
     def reset(self) -> None:

@@ -230,7 +230,7 @@ class ReplayPlayer:
             case Held(id=id_):
                 _go_to_entry(bench, id_)
                 if reason := bench.unavailable("hold"):
-                    raise SecateurError(f"{id_} cannot be held: {reason}", hint="leave the event out")
+                    raise SecateurError(f"{id_} cannot be pinned: {reason}", hint="leave the event out")
                 bench.do("hold")
             case Undone() | Redone() | Refreshed() | BaselineSet():
                 bench.do(_ACTIONS[type(event)])
@@ -312,5 +312,5 @@ def _go_to_entry(bench: Bench, entry: str) -> None:
     state = bench.state
     item = state.answer.item_of(entry) if state.answer is not None else None
     if item is None:
-        raise SecateurError(f"unknown entry {entry}", hint="what was read has changed since it was recorded")
+        raise SecateurError(f"unknown item {entry}", hint="what was read has changed since it was recorded")
     bench.move_cursor(item, in_place=True)  # a stop looks the same, whichever stop was before

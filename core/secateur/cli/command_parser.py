@@ -10,7 +10,7 @@ from typing import Any
 from secateur.cli import completers, parsing
 from secateur.cli.parsing import Parser
 
-ON = "have workers do it: tcp://127.0.0.1:8786 or tls://host:8786 of a cluster, processes:4 (docs/reference/cluster.md)"
+ON = "let workers do it: tcp://127.0.0.1:8786 or tls://host:8786 of a cluster, processes:4 (docs/reference/cluster.md)"
 
 
 class _Format(argparse.Action):
@@ -36,9 +36,9 @@ class CommandParser(Parser):
             "--config",
             type=Path,
             metavar="FILE",
-            help="a further configuration file; wins over the repository's and your own",
+            help="one more configuration file; it overrides the repository's and your own",
         )
-        meaning = "named table of settings: spec (default; anchors by words and vectors), recommended, or one of yours"
+        meaning = "a named set of settings: spec (default), recommended, or one of yours"
         if several_profiles:
             profile = group.add_argument(
                 "--profile", action="append", default=[], metavar="NAME", help=f"{meaning}; repeatable"
@@ -65,28 +65,28 @@ class CommandParser(Parser):
             type=self.one_of("--format", formats),
             choices=formats,
             default=default,
-            help=f"what is printed (default {default})",
+            help=f"format of the output (default {default})",
         )
         group.add_argument(
             "--trust-git-dir",
             action="store_true",
-            help="also read a .git that leads elsewhere or borrows objects (clone --shared; docs/inside/security.md)",
+            help="also read a .git that points elsewhere or borrows objects (clone --shared; docs/inside/security.md)",
         )
         group.add_argument(
-            "--no-redact", action="store_true", help="leave credentials in what is read (docs/inside/security.md)"
+            "--no-redact", action="store_true", help="leave credentials in the text (docs/inside/security.md)"
         )
-        group.add_argument("--quiet", action="store_true", help="no progress and no messages on stderr but errors")
-        group.add_argument("--verbose", action="store_true", help="say more on stderr")
+        group.add_argument("--quiet", action="store_true", help="print nothing but errors on stderr")
+        group.add_argument("--verbose", action="store_true", help="print more on stderr")
         group.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
     def source_arguments(self) -> None:
         """Adds the flags of commands whose PATH may be a git URL."""
-        group = self.add_argument_group("where PATH is a git URL (docs/use/search.md)")
+        group = self.add_argument_group("if PATH is a git URL (docs/use/search.md)")
         group.add_argument(
-            "--refresh", action="store_true", help="fetch a git URL again; else its clone in the cache is read"
+            "--refresh", action="store_true", help="fetch it again instead of reading the clone in the cache"
         )
         group.add_argument(
-            "--shallow", action="store_true", help="of a git URL fetch the newest commit alone: faster, and no hotspots"
+            "--shallow", action="store_true", help="fetch only the newest commit: faster, but without hotspots"
         )
 
     def workspace_argument(self) -> None:
@@ -94,7 +94,7 @@ class CommandParser(Parser):
         self.add_argument(
             "--workspace",
             metavar="FILE",
-            help="in place of PATH: the repositories of a workspace.toml, as one (docs/reference/workspaces.md)",
+            help="instead of PATH: the repositories of a workspace.toml, read as one (docs/reference/workspaces.md)",
         )
 
     def executor_arguments(self, does: str) -> None:

@@ -289,7 +289,7 @@ def run_guarded(run: Callable[[CommandCall], int], options: CommandCall) -> int:
             raise
         if isinstance(error, OSError) and directories.current_folder() is None:
             gone = SecateurError(
-                "the working folder does not exist any more", hint="change to another folder", code="NO_WORKING_FOLDER"
+                "the working folder no longer exists", hint="change to another folder", code="NO_WORKING_FOLDER"
             )
             return failure(gone, as_json=options.format == "json")
         unexpected = SecateurError(

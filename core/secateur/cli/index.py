@@ -34,8 +34,7 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--clear",
         action="store_true",
-        help="remove the index of PATH and its cached answers, and what was fetched or unpacked of it; the next call"
-        " makes them anew",
+        help="remove the index of PATH, its cached answers and its clone; the next call makes them again",
     )
     parser.workspace_argument()
     parser.add_argument("--on", metavar="ADDRESS", help=f"with --workspace: {ON}")

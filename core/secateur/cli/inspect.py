@@ -34,7 +34,7 @@ def arguments(parser: CommandParser) -> None:
         help=f"{FORMS}, a transcript, an envelope, a diff, a log or a scenario (default: here)",
     )
     bench = parser.add_argument(
-        "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)"
+        "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one that fits PATH)"
     )
     completed_by(bench, completers.benches)
     for name, metavar in _fields().items():
@@ -43,17 +43,16 @@ def arguments(parser: CommandParser) -> None:
         "--budget",
         type=whole_number("--budget", 0),
         metavar="N",
-        help="start with this budget; of a conversation its safe zone, of a diff the limit of a chunk",
+        help="the first budget; for a conversation its safe zone, for a diff the limit of a chunk",
     )
     parser.add_argument(
-        "--only", action="append", metavar="GLOB", help="of search: answer from these files or folders; repeatable"
+        "--only", action="append", metavar="GLOB", help="answer only from these (bench search); repeatable"
     )
     kind_command.add_session(parser)
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="look every second whether what was read has grown, and show what came; without PATH, what a running"
-        " `secateur with` sends",
+        help="look every second for new text, and show it; without PATH, what a running `secateur with` sends",
     )
     parser.add_argument(
         "--cases",
@@ -61,21 +60,21 @@ def arguments(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="folders of judged cases and scenarios: every turn of a knob says what it does to them; repeatable",
+        help="folder of judged cases and scenarios; every turn of a knob shows its effect on them; repeatable",
     )
     parser.add_argument(
-        "--plain", action="store_true", help="print what the screen says as plain lines, for screen readers and pipes"
+        "--plain", action="store_true", help="print the screen as plain lines, for screen readers and pipes"
     )
     parser.add_argument(
         "--serve",
         action="store_true",
-        help="show the inspector in a browser of this machine, at an address that is printed (needs secateur[serve])",
+        help="show the inspector in a browser on this machine, at the address printed (needs secateur[serve])",
     )
     parser.add_argument(
-        "--record", type=Path, metavar="FILE", help="write what is done as a recording, NAME.replay.jsonl, for `replay`"
+        "--record", type=Path, metavar="FILE", help="record what you do in NAME.replay.jsonl, for `secateur replay`"
     )
     parser.add_argument(
-        "--replay", type=Path, metavar="FILE", help="show a recording in place of PATH; n and N go to the next and back"
+        "--replay", type=Path, metavar="FILE", help="show a recording instead of PATH; n goes to the next stop, N back"
     )
     parser.workspace_argument()
     parser.source_arguments()
@@ -91,7 +90,7 @@ class _FieldHelp(str):
     def __mod__(self, values: Any) -> str:
         takers = [name for name, bench in registry.benches().items() if self in bench.fields]
         help_text = next(declared.help for declared in registry.get_kind(takers[0]).inputs if declared.name == self)
-        text = literal(f"{help_text} ({'benches' if len(takers) > 1 else 'bench'} {' and '.join(takers)})")
+        text = literal(f"{help_text} ({'benches' if len(takers) > 1 else 'bench'} {', '.join(takers)})")
         return str(text % values)
 
 

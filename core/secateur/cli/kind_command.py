@@ -44,20 +44,20 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         help="write a scenario, NAME.scenario.toml, for `secateur check`: the input, the settings, and assertions about"
         " the best of what is kept",
     )
-    parser.add_argument("--exact", action="store_true", help="with --save: record every decision, and compare them all")
+    parser.add_argument("--exact", action="store_true", help="with --save: record and compare every decision")
     if EXPLAIN not in kind.blank_inputs():
         parser.add_argument(
             "--explain",
             action="store_true",
-            help="prove what would change the decision: what keeps each listed entry, the cheapest first, such as --pin"
-            " or a budget; the ranges in which nothing changes, and how much goes out at each budget",
+            help="prove what would change the decision: the levers that keep each listed item, cheapest first (--pin,"
+            " a budget, ...), the ranges in which nothing changes, and how much goes out at each budget",
         )
         _add_input(parser, _EXPLAINED, optional=False)
     parser.add_argument(
         "--why",
         metavar="ID",
-        help="instead of the report, what happened to this entry (its id or the end of it), and what is proven to"
-        " change that, the cheapest first",
+        help="instead of the report: what happened to this item (its id or the end of it), and the levers that are"
+        " proven to change that, cheapest first",
     )
     parser.add_argument(
         "--report",
@@ -65,7 +65,7 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="write what was decided, and why, as a page to show: FILE.html, .md, .json or .svg; repeatable",
+        help="write the decision and its reasons as a page to share: FILE.html, .md, .json or .svg; repeatable",
     )
     if any(declared.workspaces for declared in kind.inputs):
         parser.workspace_argument()
@@ -86,7 +86,7 @@ def run(kind: Kind[Any, Any], options: CommandCall) -> int:
         if options.format not in ("text", "json"):
             raise UsageError("--why is printed as text or json", hint="choose another --format")
     if EXPLAIN not in kind.blank_inputs() and options.dropped is not None and not options.explain:
-        raise UsageError("--dropped needs --explain", hint="add --explain; --verbose lists every entry without proofs")
+        raise UsageError("--dropped needs --explain", hint="add --explain; --verbose lists every item without proofs")
     flags: dict[str, Any] = {}
     for flag in kind.flags:
         flags |= _settings(options, flag)
@@ -157,7 +157,7 @@ def run_with(
 
 _EXPLAINED = Input(
     DROPPED,
-    "with --explain: list N entries that do not go out whole, nearest to the cut, with what keeps each (default 40)",
+    "with --explain: list N items that do not go out whole, nearest to the cut, with their levers (default 40)",
     metavar="N|all",
     default=None,
     least=0,
@@ -212,7 +212,7 @@ def add_session(parser: CommandParser) -> None:
     session = parser.add_argument(
         "--session",
         metavar="ID",
-        help="a session of a coding agent on this machine: latest, an id that `secateur sessions` lists, or with: what"
+        help="a coding agent's session on this machine: latest, an id from `secateur sessions`, or with: the one that"
         " `secateur with` sends now, or sent last",
     )
     completed_by(session, _session_ids)
@@ -237,7 +237,7 @@ def path_of_session(options: CommandCall, path: str) -> str:
     """
     if options.session is None:
         if not path:
-            raise UsageError("nothing is named to read", hint="name a transcript, or --session latest")
+            raise UsageError("no transcript is named", hint="name a transcript, or --session latest")
         return path
     if path:
         raise UsageError("--session does not go with a path", hint="leave one of the two out")
@@ -246,7 +246,7 @@ def path_of_session(options: CommandCall, path: str) -> str:
 
         record = newest_record(os.environ, running=True) or newest_record(os.environ, running=False)
         if record is None:
-            raise SecateurError("secateur with has recorded nothing", hint="see docs/with.md", code="NO_SESSION")
+            raise SecateurError("secateur with has recorded nothing", hint="see docs/use/with.md", code="NO_SESSION")
         return str(record)
     from secateur_agents.sessions.places import choose_session, find_sessions, known_places
 

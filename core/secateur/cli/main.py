@@ -57,23 +57,23 @@ COMMANDS = {
     "search": _OF_KINDS["search"],
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
     **_OF_KINDS,
-    "check": "run scenarios: which decisions changed, which assertions fail",
-    "mine": "draw judged cases from the history of a repository: what a commit says -> the functions it changed",
-    "evaluate": "how well profiles answer judged cases: recall, precision, nDCG with intervals",
-    "tune": "fit the weights of a profile on judged cases, and say what that is worth on cases it has not seen",
-    "replay": "run a recorded session: what each event changed",
-    "demo": "watch a recorded session: what is dropped, why, and what keeps it",
-    "mcp": "serve coding agents by the Model Context Protocol: search, expand, prune, explain, review, recall",
-    "run": "run a command, print what is worth reading of its output, and keep the whole",
-    "with": "run a coding agent whose requests are pruned on their way to its model provider",
-    "recall": "give back what was taken out of a conversation, by the digest that stands in its place",
-    "saved": "what pruning took out: requests, cuts, tokens, price, by session",
-    "sessions": "sessions of coding agents on this machine: what fills them, and how much of it is dead weight",
-    "prefer": "symbols that you prefer in a repository: add, remove, list",
+    "check": "run scenarios: show which decisions changed and which assertions fail",
+    "mine": "make judged cases from a repository's history: a commit message, and the functions it changed",
+    "evaluate": "measure how well profiles answer judged cases: recall, precision and nDCG, with intervals",
+    "tune": "fit a profile's weights on judged cases, and measure the gain on held-out ones",
+    "replay": "run a recorded session and print what each event changed",
+    "demo": "watch a recorded session: what is dropped, why, and what would keep it",
+    "mcp": "serve coding agents over the Model Context Protocol: search, expand, prune, explain, review, recall",
+    "run": "run a command, print the part of its output worth reading, and store the whole",
+    "with": "run a coding agent and prune its requests on their way to the model provider",
+    "recall": "print what was cut from a conversation, by the digest in its placeholder",
+    "saved": "show what pruning took out of each session: requests, cuts, tokens, price",
+    "sessions": "list coding agents' sessions on this machine: what fills them, how much is dead weight",
+    "prefer": "add, remove or list the symbols that you prefer in a repository",
     "index": "build the index of a repository, or bring it up to date",
-    "status": "what is indexed, how fresh it is, what was skipped and why",
-    "config": "the settings in force and where each comes from",
-    "completion": "print the script by which bash, zsh or fish completes commands, flags and their values",
+    "status": "show what is indexed, how fresh it is, what was skipped and why",
+    "config": "show the settings in force and where each comes from",
+    "completion": "print the script that completes commands, flags and values in bash, zsh or fish",
 }
 
 # Commands whose module is beside this one; those of packages beside the engine are found by entry point.
@@ -87,8 +87,8 @@ _EPILOG = """for example:
   secateur inspect sample:orders --query "where is the refund total rounded?" --budget 1000
   secateur status --examples     questions that your own repository suggests
 
-exit codes: 0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong;
-3 a budget could not be met where it must; 4 a check found a difference; 130 interrupted.
+exit codes: 0 done (also with an empty result, and a warning); 1 the work failed; 2 the call was wrong;
+3 a required budget cannot be met; 4 a check found a difference; 130 interrupted.
 
 environment: SECATEUR_CACHE_DIR, SECATEUR_CONFIG_DIR, SECATEUR_STATE_DIR, NO_COLOR.
 """

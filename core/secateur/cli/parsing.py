@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
         flag = extra.partition("=")[0]
         if not flag.startswith("-"):
             raise UsageError(
-                f"{self.prog} has no place for {extra!r}",
+                f"{self.prog} takes no further argument: {extra!r}",
                 hint=f"put words that belong together in quotes; {self.see()}",
             )
         options = (option for action in self._actions for option in action.option_strings if option.startswith("--"))

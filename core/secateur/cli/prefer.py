@@ -67,13 +67,13 @@ def arguments(parser: CommandParser) -> None:
         "symbol",
         metavar="SYMBOL",
         nargs="?",
-        help="a symbol id (search --explain shows ids), or the end of one that is unique here; not of list",
+        help="a symbol id (search --explain shows ids), or a unique end of one; not for list",
     )
     parser.add_argument("path", metavar="PATH", nargs="?", help=f"the repository: {FORMS} (default: here)")
     parser.add_argument(
-        "--strength", metavar="X", type=_strength, default=None, help="of add: what it counts today, 0 to 1 (default 1)"
+        "--strength", metavar="X", type=_strength, default=None, help="with add: its strength, above 0 to 1 (default 1)"
     )
-    parser.add_argument("--all", action="store_true", help="of remove: forget every symbol of the repository")
+    parser.add_argument("--all", action="store_true", help="with remove: forget every symbol of the repository")
     parser.source_arguments()
     parser.common_arguments()
 
@@ -90,14 +90,14 @@ def run(options: CommandCall) -> int:
     if options.action == "add":
         changed = _resolve_symbol(symbol, root, settings, options)
         if store.add(changed, 1.0 if options.strength is None else options.strength):
-            warnings.append("What was remembered here could not be read; it was set aside, and this begins anew.")
+            warnings.append("The remembered symbols could not be read; their file was set aside, and a new one begins.")
     elif options.action == "remove":
         changed = _remove(store, symbol, everything=options.all)
     try:
         values = store.symbols()
     except RememberedError as error:
         values = []
-        warnings.append(f"{error.message}; nothing that was remembered here counts. `prefer add` begins anew.")
+        warnings.append(f"{error.message}; the symbols remembered here are ignored. `prefer add` begins a new file.")
     rows = [Preferred(row.symbol, store.value(row), row.strength, store.days(row)) for row in values]
     for warning in warnings:
         options.say(f"warning: {warning}")
@@ -138,7 +138,7 @@ def _remove(store: PreferenceStore, symbol: str, *, everything: bool) -> str:
             raise UsageError(f"{symbol} is the end of {len(ends)} symbols", hint=f"name one: {_list_names(ends)}")
         near = suggestion(symbol, known)
         hint = f"did you mean {near}? " if near else ""
-        raise UsageError(f"{symbol} is not remembered here", hint=f"{hint}secateur prefer list shows what is")
+        raise UsageError(f"{symbol} is not remembered here", hint=f"{hint}secateur prefer list shows all")
     removed = symbol if symbol in known else ends[0]
     store.remove(removed)
     return removed
@@ -193,7 +193,7 @@ def _text(rows: list[Preferred], settings: Settings) -> str:
     if preference.enabled:
         status = f"on: the priority gains {preference.weight:g} × value"
     else:
-        status = f"off: none counts until your own configuration, or --set, says {_TO_TURN_ON}"
+        status = f"off: none counts until your own configuration or --set has {_TO_TURN_ON}"
     head = [("preference", status), ("half-life", f"{HALF_LIFE} days"), ("remembered", f"{len(rows):,}")]
     columns = (Column(6, right=True, gap=0), Column(8, right=True), Column(5, right=True), Column())
     return Page(head, [Section(lines, columns=columns)] if lines else [], label_cells=11).text()

@@ -35,12 +35,12 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="only say whether the index is up to date; exit code 4 if it is not. Nothing is read into it",
+        help="only say whether the index is up to date (exit code 4 if not), and index nothing",
     )
     parser.add_argument(
         "--examples",
         action="store_true",
-        help="also suggest questions that the repository itself holds; each was asked, and its answer is cut",
+        help="also suggest questions drawn from the repository; each was tried, and a budget cuts its answer",
     )
     parser.workspace_argument()
     parser.source_arguments()

@@ -55,7 +55,7 @@ def check_address(text: str) -> None:
     not an address, or the address leads to another machine without encryption."""
     if (match := _ADDRESS.fullmatch(text)) is None or not 1 <= int(match[3]) <= MOST_PORT:
         raise UsageError(
-            f"--on {shown(without_password(text))} is no address of a cluster",
+            f"--on {shown(without_password(text))} is not the address of a cluster",
             hint="tcp://127.0.0.1:8786 on this machine, tls://host:8786 beyond it; processes:4 without a cluster",
         )
     if match[1] == "tcp" and not is_this_machine(match[2]):
@@ -230,7 +230,7 @@ class DaskCluster:
         self._checked.clear()
         self._look(at_once=True)
         raise SecateurError(
-            "a worker is not as this process is",
+            "a worker differs from this process",
             hint=f"install the same on all machines; {PAGE}",
             code="CLUSTER_WORKER",
         )
@@ -278,7 +278,7 @@ class DaskCluster:
                 here = list_versions()
                 if there != here:
                     more, less = sorted(set(there) - set(here)), sorted(set(here) - set(there))
-                    problem = f"worker {address} is not as this process is: it has {shown(', '.join(more) or 'less')}"
+                    problem = f"worker {address} differs from this process: it has {shown(', '.join(more) or 'less')}"
                     raise SecateurError(
                         f"{problem}; here: {shown(', '.join(less) or 'less')}", hint=hint, code="CLUSTER_WORKER"
                     )

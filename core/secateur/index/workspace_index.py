@@ -185,7 +185,7 @@ class WorkspaceOpener:
         try:
             own = load(folder, committed=read_committed_settings(folder)).settings.index
         except ConfigError as error:
-            return self.rules, f"{error.message}; nothing of the repository's own settings counts."
+            return self.rules, f"{error.message}; the repository's own settings are ignored."
         ignore, most = self.rules.ignore or own.ignore, min(self.rules.max_file_kb, own.max_file_kb)
         return replace(self.rules, ignore=ignore, max_file_kb=most), ""
 

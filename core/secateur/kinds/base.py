@@ -99,7 +99,7 @@ class Flag(Struct, frozen=True):
 
 
 # The flag of every kind whose `decide` honours `settings.pins`, which hold ids of the ledger.
-PIN = Flag("pins", "ID", "keep this entry first, by its id (--explain shows ids); repeatable", repeatable=True)
+PIN = Flag("pins", "ID", "pin an item by its id (--explain shows ids); repeatable", repeatable=True)
 
 
 def opened_inputs(inputs: Sequence[Input], path: str) -> dict[str, Any]:
@@ -249,15 +249,15 @@ class Kind(ABC, Generic[M, P]):
         By default it pins the entry, if `flags` has `PIN`.
         """
         if PIN not in self.flags:
-            return "nothing in this list is held"
+            return "nothing in this list can be pinned"
         entries = outcome.ledger.entries
         if number >= len(entries) or entries[number].reason is Reason.WRAPPER:
-            return "only an entry of the list is pinned"
+            return "only an item of the list can be pinned"
         return steered(settings, entries[number].id, Steer.PIN)
 
     def steer(self, outcome: Outcome[P], index: int, settings: Settings, how: Steer) -> Settings | str:
         """Returns settings with an entry pinned, excluded or boosted, or no longer; or why that is impossible."""
-        return self.hold(outcome, index, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
+        return self.hold(outcome, index, settings) if how is Steer.PIN else f"nothing in this list can be {how.value}"
 
     def overruled(self, outcome: Outcome[P], index: int, settings: Settings) -> Steer | None:
         """Returns how the settings overrule the decision on an entry; None if they do not. Cheap."""

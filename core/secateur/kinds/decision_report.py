@@ -135,7 +135,7 @@ def _item(
         facts.append(("credentials taken out", describe_redactions(entry.redactions)))
     if proven is not None and index < len(proven.trials.ids):
         facts += (
-            ("turns at" if value else "turns", ", ".join(filter(None, (value, what))))
+            ("lever" if value else "levers", ", ".join(filter(None, (value, what))))
             for value, what in lever_words(proven, index)
         )
     return ReportItem(

@@ -72,7 +72,7 @@ class DuplicateField(ValueError):
         """The error message, with the lines of `text` that have such fields."""
         lines = lines_of(text, re.escape(json.dumps(self.field, ensure_ascii=False)) + r"\s*:")
         where = f"; fields of that name are on lines {lines}" if lines else ""
-        return f"the field {clip(repr(self.field), LONGEST_SHOWN)} is there twice in one object{where}"
+        return f"the field {clip(repr(self.field), LONGEST_SHOWN)} appears twice in one object{where}"
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

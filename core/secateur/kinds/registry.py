@@ -115,18 +115,18 @@ def _find_fault(made: object, name: str) -> str:
     from secateur.settings.keys import declared_keys
 
     if not isinstance(made, Kind):
-        return "it is no secateur.Kind"
+        return "it is not a secateur.Kind"
     if missing := [attribute for attribute in _DECLARED if not hasattr(made, attribute)]:
         return f"it declares no {', '.join(missing)}"
     if made.name != name:
         return f"its name has to be {name}, as it is registered"
     if not isinstance(made.wording, Wording):
-        return "its wording is no secateur.Wording"
+        return "its wording is not a secateur.Wording"
     for field, text in structs.asdict(made.wording).items():
         if not isinstance(text, str) or (field != "entries" and not text.strip()):
-            return f"its {field} is no text"
+            return f"its {field} is not a text"
     if wrong := _find_non_text(made):
-        return f"{wrong} is no text"
+        return f"{wrong} is not a text"
     if not made.inputs or not made.inputs[0].title:
         return "its first input needs a title: the screen has a field for it"
     known = {**keys(), **declared_keys(name, made.table)}

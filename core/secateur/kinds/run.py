@@ -64,7 +64,7 @@ MOST_ROUNDS = 4  # most rounds of questions of a kind; each round knows the earl
 EXPLAIN = "explain"  # the input that asks for proofs of what would change a decision
 DROPPED = "dropped"  # the input that says about how many entries that do not go out whole they are
 WHY = "why"  # the input that asks for the proofs of one entry
-NOT_PROVEN = Notice("not_proven", "A model was asked, so nothing is proven of what would change this decision.")
+NOT_PROVEN = Notice("not_proven", "A model was asked, so no lever is proven for this decision.")
 
 
 def prune(
@@ -244,7 +244,7 @@ def _explain_entry(
         section = Section(found, columns=rendering.proofs.LEVERS)
         return structs.replace(report_page(kind, outcome), sections=[section]).text()
     if not ids:
-        raise UsageError("there is no entry to explain", hint="the same without --why says why")
+        raise UsageError("there is no item to explain", hint="the same without --why says why")
     named = [id_ for id_ in whole if id_ == name] or whole or ends
     if len(named) != 1:
         near = " or ".join(near_ids(name, ids)) or "what --explain and the ledger of --format json list"

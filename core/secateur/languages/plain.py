@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from secateur.languages.syntax.names import words
 from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, LanguageTraits, NameRules
 
 _text = partial(LanguageTraits, is_code=False)
@@ -24,15 +23,9 @@ _OTHERS = {
     "verilog": "sv svh vh", "vhdl": "vhd vhdl", "vyper": "vy", "wren": "wren",
 }  # fmt: skip
 
-# Languages whose functions are found without a grammar, by indentation: status and answers name their files.
-UNPARSED = frozenset(_OTHERS) | words(
-    "assembly batch clojure cmake crystal erlang fsharp groovy haskell julia lisp nim objective-c ocaml perl powershell"
-    " r starlark template vim visual-basic zig"
-)
-
 _MACROS = NameRules(family="template", links_by_name=True)  # macros of Jinja, also between statements of SQL
 
-LANGUAGES = (
+_DOCUMENTS = (
     _text(name="text", file_names="readme"),
     _text(name="markdown", extensions="md markdown mdx mkd"),
     _text(name="restructuredtext", extensions="rst rest"),
@@ -40,12 +33,6 @@ LANGUAGES = (
     _text(name="csv", extensions="csv tsv"),
     _text(name="html", extensions="html htm xhtml"),
     _text(name="xml", extensions="xml xsd xsl xslt svg csproj fsproj vbproj props targets plist pom xaml resx"),
-    _text(
-        name="template",
-        rules=_MACROS,
-        extensions="j2 jinja jinja2 tmpl tpl erb rhtml ejs hbs handlebars mustache liquid twig njk gotmpl ftl vm jsp"
-        " jspx aspx ascx cshtml vbhtml razor blade.php haml slim pug jade ep mako eta leaf heex eex leex marko",
-    ),
     _text(name="diff", extensions="diff patch"),
     _data(
         name="json",
@@ -75,19 +62,30 @@ LANGUAGES = (
         file_prefixes="makefile.",
         interpreters="make",
     ),
+    _hash(name="graphql", extensions="graphql gql"),
+    LanguageTraits(name="css", extensions="css scss sass less styl"),
+    LanguageTraits(name="sql", extensions="sql ddl pls plsql pkb pks pkg prc", line_comment="--", rules=_MACROS),
+    LanguageTraits(name="protobuf", extensions="proto"),
+    _percent(name="tex", extensions="tex sty cls bib"),
+)
+
+# Their functions are found without a grammar, by indentation: status and answers name their files.
+_BY_INDENTATION = (
+    _text(
+        name="template",
+        rules=_MACROS,
+        extensions="j2 jinja jinja2 tmpl tpl erb rhtml ejs hbs handlebars mustache liquid twig njk gotmpl ftl vm jsp"
+        " jspx aspx ascx cshtml vbhtml razor blade.php haml slim pug jade ep mako eta leaf heex eex leex marko",
+    ),
     _hash(name="cmake", extensions="cmake", file_names="cmakelists.txt"),
     _hash(name="starlark", file_names="build build.bazel workspace", triple_quotes=True),
     _hash(name="powershell", extensions="ps1 psm1 psd1"),
     _data(name="batch", extensions="bat cmd"),
-    _hash(name="graphql", extensions="graphql gql"),
     _hash(name="perl", extensions="pl pm t", interpreters="perl", test_names=(("t", r".*"),)),
     _hash(name="r", extensions="r", interpreters="rscript", test_names_lower=(("r", r"test-.*"),)),
     _hash(name="julia", extensions="jl", triple_quotes=True, test_names_lower=(("jl", TEST_FILE),)),
     _hash(name="crystal", extensions="cr", test_names_lower=(("cr", r".*_spec"),), spec_files="cr"),
     _hash(name="nim", extensions="nim", test_names_lower=(("nim", r"test_.*"),)),
-    LanguageTraits(name="css", extensions="css scss sass less styl"),
-    LanguageTraits(name="sql", extensions="sql ddl pls plsql pkb pks pkg prc", line_comment="--", rules=_MACROS),
-    LanguageTraits(name="protobuf", extensions="proto"),
     LanguageTraits(
         name="groovy",
         extensions="groovy gradle gvy",
@@ -97,7 +95,6 @@ LANGUAGES = (
         test_names=(("groovy", CAMEL_CASE_TEST + r"|Test[A-Z0-9]\w*|\w+(Spec|Suite)"),),
     ),
     _percent(name="erlang", extensions="erl hrl", test_names_lower=(("erl", TESTED),)),
-    _percent(name="tex", extensions="tex sty cls bib"),
     LanguageTraits(
         name="haskell",
         extensions="hs lhs",
@@ -122,3 +119,6 @@ LANGUAGES = (
     _data(name="vim", extensions="vim"),
     *(LanguageTraits(name=name, extensions=extensions) for name, extensions in _OTHERS.items()),
 )
+
+LANGUAGES = _DOCUMENTS + _BY_INDENTATION
+UNPARSED = frozenset(traits.name for traits in _BY_INDENTATION)

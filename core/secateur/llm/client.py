@@ -223,7 +223,7 @@ class ServerModel:
         for plan in plans:
             fits = plan.reserved <= left
             left -= plan.reserved if fits else 0
-            problem = f"not asked, the rest of llm.spend_cap ({self._settings.spend_cap:,} tokens) does not hold it"
+            problem = f"not asked: the rest of llm.spend_cap ({self._settings.spend_cap:,} tokens) is too small"
             replies.append(None if fits else _unsent(plan, problem))
         return replies
 
@@ -287,7 +287,7 @@ class ServerModel:
         try:
             completion = msgspec.json.decode(raw, type=_Completion)
         except (msgspec.DecodeError, RecursionError):
-            problem = "what came is no answer of the chat protocol"
+            problem = "the response does not follow the chat protocol"
         else:
             usage = completion.usage
             text = (completion.choices[0].message.content or "") if completion.choices else ""

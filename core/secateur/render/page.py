@@ -25,7 +25,7 @@ from string import Formatter
 from secateur.ledger import Entry, Figure, Reason, Redaction
 
 _NAMED_REDACTIONS = 5  # most credentials of one input in a sentence
-_OLDEST = "is among the oldest: {over:# token was|# tokens were} still too many when its turn came"
+_OLDEST = "is among the oldest, and {over:# token|# tokens} still had to go"
 _LEFT = "{left:; nothing was left|, only # left|, only # left}"
 _ROUTINE = (
     "{lines:a routine line|# routine lines}{away:|, # line or more from any error, match or end|, # or more from any"
@@ -36,20 +36,20 @@ _NO_PART = (
     "{parts:as a whole it needs|the smallest of # parts needs} {part:,}, only {left:,} left then: {first:# other|#"
     " others} came first"
 )
-_NO_LINE = "no room for {lines:it|them} was left: {first:# other|# others} came first"
+_NO_LINE = "no room was left for {lines:it|them}: {first:# other|# others} came first"
 _PIECES = "its relevant pieces go out: the whole needs {needed:,}"
-_CUT = f"{_OLDEST}; cutting begins above {{zone:,}} tokens and goes on down to {{target:,}} (cut_to)"
+_CUT = f"{_OLDEST}; cuts begin above {{zone:,}} tokens and go down to {{target:,}} (cut_to)"
 
 # By reason; figures of the entry in braces, with a format or with the words for one and for several, or for none, one
 # and several.
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
     Reason.NO_ROOM: f"needs {{needed:,}}{_LEFT} then",
-    Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than the whole budget of {budget:,} holds",
+    Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than the whole budget of {budget:,}",
     Reason.ZERO_BUDGET: "the budget is 0, needs {needed:,}",
-    Reason.WRAPPER: "stands around the others: headings, names, punctuation",
+    Reason.WRAPPER: "text around the items: headings, names, punctuation",
     Reason.NOT_LISTED: "stands for items that are not listed: {items:,}",
-    Reason.DAMAGED: "it cannot be read there; it is carried along as it is",
+    Reason.DAMAGED: "it cannot be read, so it stays as it is",
     Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
     Reason.SIGNATURE: f"its declaration fits; the whole needs {{needed:,}}{_LEFT} then",
     Reason.EXCLUDED: "excluded",
@@ -61,36 +61,36 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.NOT_SHORTER: "its snippets would take as many tokens as the whole",
     Reason.SNIPPETS: _PIECES + _LEFT,
     Reason.NOT_RELEVANT: "it scores {score:g}, {setting} asks for {asked:g}: {value:g} of the best, {best:g}",
-    Reason.SYSTEM: "what the system says always stays",
-    Reason.ASIDE: "no model is sent this line; it is carried along",
-    Reason.RENEWED: "it named a result that was gone, and holds its text again",
+    Reason.SYSTEM: "system messages always stay",
+    Reason.ASIDE: "no model is sent this line; it stays as it is",
+    Reason.RENEWED: "the result that it refers to is cleared, so it has the text again",
     Reason.UNPAIRED: "its call or its result may be in a message that cannot be read",
     Reason.LAST_USER: "it is the last thing the user said, which always stays",
     Reason.FIRST_USER: "it is the first thing the user said, which these settings keep",
     Reason.LATEST: "it is the latest step, which always stays",
-    Reason.BESIDE_PINNED: "a pinned message needs it: they are call and result, or one turn's words",
+    Reason.BESIDE_PINNED: "a pinned message needs it: a call stays with its result, and a turn stays together",
     Reason.SUMMARY: "it is a summary, or joins one to the rest",
-    Reason.SUMMARY_BY_MODEL: "it is a summary in the words of a model",
-    Reason.KEPT: "nothing in it had to be cut, or may be",
+    Reason.SUMMARY_BY_MODEL: "it is a summary that a model wrote",
+    Reason.KEPT: "nothing in it had to be cut, or may be cut",
     Reason.OLDEST_GROUP: f"it {_OLDEST}",
     Reason.OLDEST_RESULT: f"its result {_OLDEST}",
-    Reason.SUPERSEDED: "a later message shows the same file as it was later",
+    Reason.SUPERSEDED: "a later message shows a newer state of the same file",
     Reason.OUTDATED: "the file was changed later, so it shows an old state",
-    Reason.REPEATED: "a later one says the same",
+    Reason.REPEATED: "a later message says the same",
     Reason.LONG_RESULT: "its result was long, and was shortened as it came",
-    Reason.TARGET: "the target snapshot comes back as it is, always",
+    Reason.TARGET: "the target snapshot is always returned unchanged",
     Reason.LONG_LIST: "stage 1: a list of more than {first:,} items keeps its first ones",
     Reason.LONG_TEXT: "stage 2: a text of more than {characters:,} characters keeps its beginning",
-    Reason.REFERENCE_ONLY: "stage 3: entries and other fields become references, what saves most first",
+    Reason.REFERENCE_ONLY: "stage 3: entries and other fields become references, the largest savings first",
     Reason.SUMMARY_SHORTENED: "after the stages, all summaries are shortened evenly",
-    Reason.SUMMARY_DROPPED: "after the stages, summaries go, the last entry's first",
-    Reason.HASH_DROPPED: "after the stages, summaries and then hashes go, the last entry's first",
-    Reason.ENTRIES_DROPPED: "after the stages, entries go, the last first, and at last whole fields",
+    Reason.SUMMARY_DROPPED: "after the stages, summaries are dropped, the last entry's first",
+    Reason.HASH_DROPPED: "after the stages, summaries and then hashes are dropped, the last entry's first",
+    Reason.ENTRIES_DROPPED: "after the stages, entries are dropped, the last first, and finally whole fields",
     Reason.PATTERN: "a pattern of chunking.ignore ({pattern})",
     Reason.LOCKFILE: "lock file ({name})",
-    Reason.VENDORED: "code of others ({sign})",
+    Reason.VENDORED: "third-party ({sign})",
     Reason.BUILD: "build output ({sign})",
-    Reason.EDITOR: "settings of an editor ({sign})",
+    Reason.EDITOR: "editor settings ({sign})",
     Reason.BINARY: "binary ({sign})",
     Reason.GENERATED: "generated ({sign})",
     Reason.MINIFIED: "minified",
@@ -101,12 +101,12 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.FIRST_FAILURE: "it is the first thing that went wrong",
     Reason.DISTINCT_ERROR: "it reports an error that no line before it reports",
     Reason.LAST_LINES: "it is among the last lines",
-    Reason.MATCHES_QUERY: "it holds words of the query",
+    Reason.MATCHES_QUERY: "it has words of the query",
     Reason.ROUTINE: _ROUTINE + _NO_LINE,
     Reason.RUN_RESULT: "it sums up a run",
     Reason.BESIDE_ERROR: "it is beside an error",
     Reason.REPEATS_EARLIER: "like earlier ones (numbers aside): {repeats:,} of its {lines:# line|# lines}",
-    Reason.LONG_LINES: "what is beyond {longest:,} characters of a line is cut off",
+    Reason.LONG_LINES: "lines are cut off after {longest:,} characters",
 }
 
 # By reason and figure, or several: the sentence if the entry has these figures, and none is 0.
@@ -114,10 +114,10 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     **{
         (reason, "left"): "{steps}: {left}" for reason in Reason if Reason.LONG_LIST <= reason <= Reason.ENTRIES_DROPPED
     },
-    (Reason.LONG_LIST, "item"): "stage 1: item {item:,} of {items:,}, behind the first {first:,}",
-    (Reason.SNIPPETS, "budget"): f"{_PIECES}, more than the whole budget of {{budget:,}} holds",
+    (Reason.LONG_LIST, "item"): "stage 1: item {item:,} of {items:,}, after the first {first:,}",
+    (Reason.SNIPPETS, "budget"): f"{_PIECES}, more than the whole budget of {{budget:,}}",
     (Reason.SNIPPETS, "setting"): f"{_PIECES}, {{setting}} leaves it {{left:,}}",
-    (Reason.NO_ROOM, "marks"): f"needs {{needed:,}}, {{marks:,}} of it for marks of left-out lines{_LEFT} then",
+    (Reason.NO_ROOM, "marks"): f"needs {{needed:,}}, {{marks:,}} of them for marks of left-out lines{_LEFT} then",
     (Reason.NO_ROOM, "spared"): f"needs {{needed:,}} more than the marks that it replaces{_LEFT} then",
     (Reason.LARGER_THAN_BUDGET, "head"): (
         "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
@@ -145,9 +145,9 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.REPEATED, "later_cut"): "messages[{later_cut}] says the same, and is not whole either",
     (Reason.REPEATED, "later"): "messages[{later}] says the same",
     (Reason.SUPERSEDED, "later_cut"): (
-        "messages[{later_cut}] shows the same file as it was later, and is not whole either"
+        "messages[{later_cut}] shows a newer state of the same file, and is not whole either"
     ),
-    (Reason.SUPERSEDED, "later"): "messages[{later}] shows the same file as it was later",
+    (Reason.SUPERSEDED, "later"): "messages[{later}] shows a newer state of the same file",
     (Reason.OUTDATED, "later"): "messages[{later}] changed the file, so it shows an old state",
     (Reason.OLDEST_GROUP, "target"): f"it {_CUT}",
     (Reason.OLDEST_RESULT, "wrote target"): f"what it wrote {_CUT}",
@@ -169,7 +169,7 @@ def fewer_together(wrapper: int) -> str:
 def sentence(entry: Entry) -> str:
     """Formats the reason of an entry with its figures. If a figure is missing, the rest is cut, or the code is used."""
     if entry.reason is Reason.WRAPPER and entry.after < 0:
-        return f"the others take {-entry.after:,} fewer tokens together than one by one"
+        return f"together the items take {-entry.after:,} fewer tokens than one by one"
     return phrase(entry.reason, entry.figures)
 
 

@@ -24,9 +24,9 @@ SHOWN_POINTS = 14  # about how many points of the curve are in the text; the JSO
 # For an item whose reason is one of `FIXED`.
 NOTHING_FIXED = "nothing would change it: its reason depends on no budget and no number"
 
-NOTHING_ADDED = "it is no part of the input: ask what keeps one of those that it stands for"  # for a summary
+NOTHING_ADDED = "it is not an item: ask about one of the items that it stands for"  # for a summary
 _ID_CELLS = 120
-_TURNS = "what turns each, whole or not, the cheapest first, and what it costs; proven by deciding again"
+_TURNS = "levers of each item, whole or not, the cheapest first, and what each costs; proven by deciding again"
 LEVERS = Column(38, gap=6), Column()
 _RANGES = Column(34, gap=2), Column()
 _POINTS = (Column(9, right=True, gap=2), *(Column(9, right=True, gap=1),) * 3)
@@ -80,7 +80,7 @@ def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pi
             tuple(_lever_rows(explanation, because)), _TURNS, others if explanation.unlisted else "", columns=LEVERS
         ),
         Section(ranges, "nothing changes between", columns=_RANGES),
-        Section(points, "what goes out against the budget", columns=columns),
+        Section(points, "what goes out at each budget", columns=columns),
         Section([f"  {line}" for line in curve_words(trials, curve)], apart=False),
     ]
     return [section for section in sections if section.rows]
@@ -95,8 +95,8 @@ def lever_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]
     elif trials.fixed[item]:
         yield "", fixed_words(trials, item)
     elif item not in explanation.levers:
-        asks = "" if trials.now.whole[item] else ": --dropped all asks it"
-        yield "", f"it was not asked what would change it{asks}"
+        asks = "" if trials.now.whole[item] else ": --dropped all searches all"
+        yield "", f"its levers were not searched{asks}"
     else:
         curve, reached = explanation.curve, explanation.reached if item in explanation.unknown else ""
         yield "", nothing_words(trials, curve.tried, curve.every, reached)
@@ -134,7 +134,7 @@ def no_turn_words(runs: TrialRuns, item: int) -> str:
     """Says of one item alone that nothing turned it, and why."""
     if runs.trials.fixed[item]:
         return fixed_words(runs.trials, item)
-    nothing = f"nothing turned it in {count_noun(runs.number, 'trial')}"
+    nothing = f"no lever was found in {count_noun(runs.number, 'trial')}"
     return nothing + (f"; the search ended after {runs.reached}" if runs.reached else "")
 
 
@@ -204,9 +204,9 @@ def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
     every = f"every budget from {curve.every[0]:,} to {curve.every[1]:,}" if curve.every is not None else ""
     of = every or f"{count_noun(curve.tried, 'budget')} up to {max(curve.enough or trials.enough, trials.budget):,}"
     if curve.dropping:
-        yield f"more budget drops something at {curve.dropping:,} of them: {of}"
+        yield f"a larger budget drops something at {curve.dropping:,} of them: {of}"
     else:
-        yield f"at none of them more budget drops anything: {of}"
+        yield f"a larger budget drops nothing at any of them: {of}"
     for drop in curve.drops:
         gained = f", gains {name_items(trials, drop.gains)}" if drop.gains else ""
         yield f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}{gained}"

@@ -131,7 +131,7 @@ def retrieve_with_model(
     try:
         return retrieve(query, replace(retrieval, reranker=reranker()), settings)
     except EmbeddingError as error:
-        message = f"{error.message.removesuffix('.')}. Found with the static vectors instead."
+        message = f"{error.message.removesuffix('.')}. The static vectors are used instead."
         failed = Notice("embedding_failed", message)
         return retrieve(query, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
 
@@ -165,10 +165,10 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: 
 def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> tuple[Notice, ...]:
     notices, symbols = list(retrieval.notices), result.pool.symbol_id
     if (elsewhere := result.pool.elsewhere) is not None:
-        none = "" if (~elsewhere).any() else "No candidate lies there. "
+        none = "" if (~elsewhere).any() else "No candidate is there. "
         left = f"{int(elsewhere.sum()):,} candidates elsewhere are left out."
         only = ", ".join(settings.graph_rag.only)
-        notices.append(Notice(ONLY, f"Drawn from {only} alone (--only). {none}{left}"))
+        notices.append(Notice(ONLY, f"Answered only from {only} (--only). {none}{left}"))
     if retrieval.embedder is None:
         message = "No embedding model is in use: found by words, names and calls alone (source: keyword)."
         notices.append(Notice("no_vectors", message))
@@ -187,7 +187,7 @@ def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, resul
     if settings.preference.enabled and result.fragments:
         notices += preference_notices(retrieval.preferences, symbols, retrieval.snapshot)
     for written, near in result.suggestions.items():
-        notices.append(Notice("near_name", f"No definition is named {written}; taken as near: {', '.join(near)}."))
+        notices.append(Notice("near_name", f"No definition is named {written}; used instead: {', '.join(near)}."))
     return tuple(notices)
 
 
@@ -203,8 +203,8 @@ def _warn_of_low_relevance(query: Query, result: SearchResult, settings: Setting
     elif not terms or query.foreign or result.suggestions or here / terms >= KNOWN_TERMS_SHARE:
         return []
     elif not here:
-        message = "No word of the query occurs here. What was found only resembles it, as the vectors see it: it may"
-        message += " not be an answer."
+        message = "No word of the query occurs here. The matches only resemble it by embedding: they may"
+        message += " not answer it."
     else:
         message = f"Only {here:,} of the {terms:,} words of the query {'occurs' if here == 1 else 'occur'} here:"
         message += " it may not be about this repository."

@@ -256,7 +256,7 @@ class ConversationPrune(Table, frozen=True):
         float,
         Meta(ge=0.1, le=1),
         about(
-            "Share of the room beside what must stay to which a longer conversation is cut. Each cut invalidates a "
+            "A longer conversation is cut to this share of the room beside what must stay. Each cut invalidates a "
             "prompt cache; a deep cut lasts for many requests.",
             flag="--cut-to",
             scope="any",
@@ -391,9 +391,7 @@ class Settings(Table, frozen=True):
             scope="run",
         ),
     ] = -1
-    pins: Annotated[
-        tuple[str, ...], about("Ids of entries that are kept first (`--pin`).", scope="run", flag="--pin")
-    ] = ()
+    pins: Annotated[tuple[str, ...], about("Ids of pinned items (`--pin`).", scope="run", flag="--pin")] = ()
     excludes: Annotated[
         tuple[str, ...], about("Symbol ids that are dropped (`--exclude`).", scope="run", flag="--exclude")
     ] = ()
@@ -412,7 +410,7 @@ class Settings(Table, frozen=True):
         for symbol, factor in self.boosts.items():
             if not 0 <= factor <= MAX_BOOST:
                 wrong = f"--boost {symbol}={factor:g} is not allowed: boosts are factors from 0 to {MAX_BOOST}"
-                raise ConfigError(wrong, hint="--pin keeps a symbol first")
+                raise ConfigError(wrong, hint="--pin keeps a symbol whatever its priority")
 
     @property
     def effective_budget(self) -> int:

@@ -101,13 +101,13 @@ class GrowingFile:
         if size < self._read:
             return "was cut off"
         if size == self._read:  # nothing was appended, but the file was written to: compare all of it
-            return None if _compute_checksum(file, self._read) == self._sum else "was written anew"
+            return None if _compute_checksum(file, self._read) == self._sum else "was rewritten"
         if file.read(len(self._start)) != self._start:
-            return "was written anew"
+            return "was rewritten"
         file.seek(self._read - len(self._end))
         if file.read(len(self._end)) != self._end:
-            return "was written anew"
-        return "was written anew" if self._taken and file.read(1) != b"\n" else None
+            return "was rewritten"
+        return "was rewritten" if self._taken and file.read(1) != b"\n" else None
 
     def _read_lines(self, file: BinaryIO) -> tuple[bytes, ...]:
         file.seek(self._read)

@@ -36,7 +36,7 @@ class DropShape(Shape, frozen=True):
 
 
 class CurveShape(Shape, frozen=True):
-    """The curve of what goes out against the budget, each point proven by deciding with it."""
+    """The curve of what goes out at each budget, each point proven by deciding with it."""
 
     points: list[PointShape]
     present: Count

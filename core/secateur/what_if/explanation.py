@@ -3,7 +3,7 @@
 explanation = explain(trials, range(len(trials.ids)))
 explanation.shape().ranges
 
-Draws the curve of what goes out against the budget: its points, its knee, and the budgets that drop an item although
+Draws the curve of what goes out at each budget: its points, its knee, and the budgets that drop an item although
 they are larger.
 """
 
@@ -48,7 +48,7 @@ class Drop(Struct, frozen=True):
 
 
 class Curve(Struct, frozen=True):
-    """The curve of what goes out against the budget.
+    """The curve of what goes out at each budget.
 
     Attributes:
         points: by budget, with the present budget and the knee.

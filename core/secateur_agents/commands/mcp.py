@@ -17,8 +17,7 @@ def arguments(parser: CommandParser) -> None:
         "path",
         metavar="PATH",
         nargs="*",
-        help="folders that may be read, or sample:NAME (default: the roots that the client names, else the current"
-        " folder)",
+        help="folders that may be read, or sample:NAME (default: the client's roots, or else the current folder)",
     )
     parser.add_argument(
         "--http",

@@ -18,7 +18,7 @@ from secateur import CommandCall, CommandParser, SecateurError, Settings
 from secateur_agents.command_output import MOST_TOKENS, RunningOutput, import_pruner
 
 _CHUNK = 1 << 16
-_HELD_BACK = "secateur: held back from here until the command ends, because {:,} tokens of output are printed at most"
+_HELD_BACK = "secateur: at most {:,} tokens of output are printed, so the rest waits until the command ends"
 
 # Exit codes of a shell; a command that a signal ended has the last and the number of the signal.
 NOT_FOUND, NOT_EXECUTABLE, SIGNALLED = 127, 126, 128
@@ -26,14 +26,14 @@ NOT_FOUND, NOT_EXECUTABLE, SIGNALLED = 127, 126, 128
 
 def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
-    parser.add_argument("words", metavar="COMMAND", nargs="+", help="the command and its arguments, behind --")
-    parser.add_argument("--query", metavar="Q", default="", help="lines that hold words of it come before other lines")
+    parser.add_argument("words", metavar="COMMAND", nargs="+", help="the command and its arguments, after --")
+    parser.add_argument("--query", metavar="Q", default="", help="lines with words of this query come first")
     parser.add_argument(
         "--max-tokens",
         type=parser.whole_number("--max-tokens", 0),
         default=MOST_TOKENS,
         metavar="N",
-        help=f"tokens of output that are printed, a quarter of them at once (default {MOST_TOKENS})",
+        help=f"most tokens of output to print, a quarter of them at once (default {MOST_TOKENS})",
     )
     parser.common_arguments()
 
@@ -54,7 +54,7 @@ def run(options: CommandCall) -> int:
         try:
             settings = options.load_settings(None).settings
         except SecateurError as error:
-            options.say(f"secateur: your settings do not count: {error.message}")
+            options.say(f"secateur: your settings are ignored: {error.message}")
             settings = Settings()
         output = RunningOutput(settings, options.max_tokens)
         while chunk := process.stdout.read1(_CHUNK):
@@ -94,5 +94,5 @@ def _pruned(output: RunningOutput, options: CommandCall) -> Iterable[bytes]:
             store.savings.add(SavingsRecord("run", store.session, pruned.before, pruned.after))
             return [pruned.text.encode("utf-8", "replace")]
     except Exception as error:  # an agent loses nothing, whatever is wrong here
-        options.say(f"secateur: the output is whole: {error}")
+        options.say(f"secateur: the output is not pruned: {error}")
     return output.rest()

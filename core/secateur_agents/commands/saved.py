@@ -14,7 +14,7 @@ def arguments(parser: CommandParser) -> None:
         type=parser.whole_number("--limit", 1),
         default=LIMIT,
         metavar="N",
-        help=f"at most so many sessions (default {LIMIT})",
+        help=f"most sessions to list (default {LIMIT})",
     )
     parser.common_arguments()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from secateur import CommandCall, CommandParser
 
-AGENT_NAMES = ("claude-code", "codex", "gemini-cli", "opencode", "copilot")
+AGENT_NAMES = ("claude-code", "codex", "gemini-cli", "opencode", "copilot", "cline")
 LIMIT = 20
 _LEAST_CELLS = 6
 
@@ -18,19 +18,17 @@ def arguments(parser: CommandParser) -> None:
         type=parser.one_of("--agent", AGENT_NAMES),
         choices=AGENT_NAMES,
         metavar="A",
-        help=f"only those of one agent: {', '.join(AGENT_NAMES)}",
+        help=f"only sessions of one agent: {', '.join(AGENT_NAMES)}",
     )
-    parser.add_argument(
-        "--project", type=Path, metavar="PATH", help="only those whose agent works in this folder, or below it"
-    )
+    parser.add_argument("--project", type=Path, metavar="PATH", help="only sessions in this folder, or below it")
     parser.add_argument(
         "--limit",
         type=parser.whole_number("--limit", 1),
         default=LIMIT,
         metavar="N",
-        help=f"at most so many (default {LIMIT})",
+        help=f"most sessions to list (default {LIMIT})",
     )
-    parser.add_argument("--subagents", action="store_true", help="also those that another session started")
+    parser.add_argument("--subagents", action="store_true", help="include sessions that another session started")
     parser.common_arguments()
 
 

@@ -28,10 +28,10 @@ _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
-        "--check", action="store_true", help="say what would be set, where requests go and what leaves; start nothing"
+        "--check", action="store_true", help="show what would be set, where requests go and what is sent; start nothing"
     )
-    parser.add_argument("agent", metavar="AGENT", help="claude, codex, gemini, opencode, or any program (behind --)")
-    parser.add_argument("words", metavar="WORDS", nargs=argparse.REMAINDER, help="the agent's own, as they are")
+    parser.add_argument("agent", metavar="AGENT", help="claude, codex, gemini, opencode, or any program (after --)")
+    parser.add_argument("words", metavar="WORDS", nargs=argparse.REMAINDER, help="the agent's arguments, unchanged")
     parser.common_arguments()
 
 
@@ -144,12 +144,12 @@ def _report(pruner: RequestPruner, passed: int, record: Path | None) -> Iterator
     whole = sum(pruner.whole.values())
     yield (
         f"{passed:,} requests passed, {total.requests:,} with a history that was read, {total.cuts:,} cuts;"
-        f" {whole:,} left as they came" + "".join(f" ({reason})" for reason, _ in pruner.whole.most_common(1))
+        f" {whole:,} sent unchanged" + "".join(f" ({reason})" for reason, _ in pruner.whole.most_common(1))
     )
     if total.requests and total.paid_share is not None:
         yield (
             f"{total.taken_out:,} of {total.whole:,} tokens of messages not sent; with a prompt cache they cost"
-            f" {total.paid_share:.0%} of the same without pruning"
+            f" {total.paid_share:.0%} of the price without pruning"
         )
     if record is not None:
         yield f"what was cut, and why: secateur inspect {shlex.quote(str(record))}"
@@ -178,6 +178,6 @@ def _check(options: CommandCall, plan: Plan, program: str | None, missing: list[
     )
     lines.append(f"recall    {'secateur mcp, for this run' if mcp else 'none: a placeholder says which call to make'}")
     lines += [f"aside     {text}" for text in plan.asides]
-    lines.append(f"cannot    {problem}" if problem else "would start, and leave no file of the agent changed")
+    lines.append(f"cannot    {problem}" if problem else "would start, and change no file of the agent")
     options.emit("".join(f"{visible(text)}\n" for text in lines))
     return 1 if problem else 0

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -19,6 +20,12 @@ from secateur_agents.mcp.roots import Roots
 ANSWER_TOKENS = 25_000  # clients cut longer answers
 TEXT_TOKENS = 16_000  # Most tokens of a page's text. Counters of clients give up to half as many tokens more.
 _LINE_CHARS = 4_000  # longer lines are split
+
+# Most bytes of an answer to the client of this call. With most models, Codex takes the middle out of more than 12,000
+# bytes, with its own two lines.
+MOST_BYTES, CODEX_BYTES = 1 << 30, 11_900
+answer_bytes: ContextVar[int] = ContextVar("answer_bytes", default=MOST_BYTES)
+_TEXT_SHARE = 0.75  # of these bytes for the text of a page; calls, warnings and what was left out share the rest
 
 # Default tokens of a page of names: fifteen or more. A second page costs less than listing it at once.
 NAMES_TOKENS = 600
@@ -54,6 +61,7 @@ def split_pages(pieces: Sequence[str], count: Count, limit: int = TEXT_TOKENS) -
     Joining the pages of a text gives the text.
     """
     pages: list[str] = []
+    count = _bounded(count, limit)
     size = min(_LINE_CHARS, max(1, limit // 16))  # a character is at most a few tokens
     for piece in pieces:
         if count(piece) <= limit:
@@ -63,6 +71,16 @@ def split_pages(pieces: Sequence[str], count: Count, limit: int = TEXT_TOKENS) -
         parts = (line[start : start + size] for line in lines for start in range(0, len(line), size))
         pages += fill_pages(parts, count, limit)
     return pages or [""]
+
+
+def _bounded(count: Count, limit: int) -> Count:
+    """Returns a count that exceeds `limit` also where a text has too many bytes for a page of the client."""
+    room = int(answer_bytes.get() * _TEXT_SHARE)
+    return lambda text: max(count(text), -(-_bytes(text) * limit // room))
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
 def fill_pages(parts: Iterable[str], count: Count, limit: int) -> list[str]:
@@ -124,10 +142,11 @@ def name_pages(engine: secateur.Engine, selection: secateur.Selection, budget: i
     sought = {word for word in _WORD.findall(pool.query.lower()) if len(word) >= _WORD_CHARS}
     found = []  # each with its declaration, and the words of the query that it holds
     for row in rows:
-        declaration = content = pool.qualname[row]
+        declaration = content = name = pool.qualname[row]
         with suppress(secateur.SecateurError):  # its file changed since
             signature, content = engine.signature(pool, row), engine.content(pool, row)
-            declaration = " ".join(signature.split()).rstrip(" {:")
+            declaration = " ".join(("", *signature.split())).rstrip(" {:")
+            declaration = declaration.replace(f" {name.rpartition('.')[2]}", f" {name}", 1)[1:]  # of which class
         found.append((row, declaration, sought & {*_WORD.findall(f"{pool.path[row]} {content}".lower())}))
     common = Counter(word for *_, words in found for word in words)
     for cells in _DECLARATION_CELLS:
@@ -137,8 +156,9 @@ def name_pages(engine: secateur.Engine, selection: secateur.Selection, budget: i
             for row, declaration, words in found
         )
         written = (secateur.visible(text) + "\n" for text in lines)
-        pages = fill_pages((line for line in written if count(line) < budget), count, budget)[:MOST_PAGES]
-        if pages[0].count("\n") >= min(len(rows), budget // LINE_TOKENS):
+        fitting = (line for line in written if count(line) < budget)
+        pages = fill_pages(fitting, _bounded(count, budget), budget)[:MOST_PAGES]
+        if pages[0].count("\n") >= min(len(rows), min(budget, answer_bytes.get() // 6) // LINE_TOKENS):
             break
     return pages
 
@@ -229,7 +249,11 @@ def item_of(kind: secateur.Kind[Any, Any], outcome: secateur.Outcome[Any], numbe
 
 def text_of(answer: shapes.ToolAnswer, count: Count) -> str:
     """Formats an answer as the text that a model reads."""
-    return "\n".join(_lines_of(answer, count))
+    lines, most = [*_lines_of(answer, count)], answer_bytes.get()
+    fitting = first_fitting(lines, _bytes, most - 40, str)  # the page of text comes first, and always fits
+    if len(fitting) < len(lines):
+        fitting.append(f"{len(lines) - len(fitting):,} more lines found no room")
+    return "\n".join(fitting)
 
 
 def _lines_of(answer: shapes.ToolAnswer, count: Count) -> Iterable[str]:
@@ -250,7 +274,7 @@ def _lines_of(answer: shapes.ToolAnswer, count: Count) -> Iterable[str]:
     if isinstance(answer, shapes.ExplainedItem):
         yield f"{_format_item(answer.item)}: {answer.item.state}, {answer.before:,} tokens; {answer.item.reason}"
         for turn in answer.turns:
-            yield f"- {turn.change} turns it" + (f", and {turn.also}" if turn.also else "")
+            yield f"- lever: {turn.change}" + (f"; {turn.also}" if turn.also else "")
         if answer.nothing:
             yield f"- {answer.nothing}"
         yield from (f"{label}: {text}" for label, text in answer.facts.items())
@@ -258,6 +282,8 @@ def _lines_of(answer: shapes.ToolAnswer, count: Count) -> Iterable[str]:
     elif isinstance(answer, shapes.ExpandedSymbol):
         yield f"{_place_and_name(answer.at, answer.id)} ({answer.kind})"
         yield answer.text
+        if answer.pages > 1:
+            yield f"---{_page_words(answer)[1:]}"
         for title, ends, more in (
             ("callers", answer.callers, answer.callers_more),
             ("callees", answer.callees, answer.callees_more),
@@ -270,8 +296,6 @@ def _lines_of(answer: shapes.ToolAnswer, count: Count) -> Iterable[str]:
                 yield f"- {_place_and_name(end.at, end.id)} ({end.how}, certainty {end.certainty:.2f}{sites}{via})"
             if more:
                 yield f"- and {more:,} more"
-        if answer.pages > 1:
-            yield f"---{_page_words(answer)}"
         yield from (f"warning: {warning}" for warning in answer.warnings)
     yield from fresh
 

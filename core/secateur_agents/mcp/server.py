@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 from secateur import Progress, SecateurError, __version__, count_tokens, separate_call
 
 from secateur_agents.mcp import shapes
-from secateur_agents.mcp.pages import text_of
+from secateur_agents.mcp.pages import CODEX_BYTES, MOST_BYTES, answer_bytes, text_of
 from secateur_agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
 from secateur_agents.mcp.tools import Toolbox
 
@@ -198,26 +198,15 @@ _logger = logging.getLogger(__name__)
 TOOLS: Mapping[str, tuple[type[shapes.ToolCall], str]] = {
     "search": (
         shapes.SearchCall,
-        "Find the code of a repository that answers a question, the best first: places, declarations and why; then "
-        "expand those that matter.",
+        "Find code that answers a question, in budget tokens: the best places, to expand; detail source: their text.",
     ),
-    "expand": (
-        shapes.ExpandCall,
-        "The source of one symbol, who calls it and what it calls, with file:line and how certain each call is.",
-    ),
+    "expand": (shapes.ExpandCall, "A symbol's source, its callers and callees with certainty, up to 3 steps away."),
     "prune": (
         shapes.PruneCall,
-        "Shorten a log, a diff, a transcript or files to what a request needs, within a token budget. Lines are "
-        "verbatim.",
+        "Shorten one of: a text (log, diff), messages, files (need a request) to budget tokens. Lines are verbatim.",
     ),
-    "explain": (
-        shapes.ExplainCall,
-        "Why an item of a result was kept or left out, and which budget or setting turns that, proven.",
-    ),
-    "review": (
-        shapes.ReviewCall,
-        "The changes between two revisions in chunks, one per page, with every changed file.",
-    ),
+    "explain": (shapes.ExplainCall, "Why an item of a result was kept or left out, and what turns that, proven."),
+    "review": (shapes.ReviewCall, "The changes from base to head in chunks of budget tokens, with every file."),
     "recall": (shapes.RecallCall, "What a placeholder says that recall DIGEST gives back."),
 }
 
@@ -278,6 +267,8 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
         async def report(progress: float, words: str) -> None:
             await context.session.report_progress(progress, None, words)
 
+        client = context.session.client_params
+        answer_bytes.set(CODEX_BYTES if client and client.client_info.name.startswith("codex") else MOST_BYTES)
         try:
             call = shapes.convert(params.arguments or {}, TOOLS[name][0])
             work = partial(_run, getattr(toolbox, name), call, roots)

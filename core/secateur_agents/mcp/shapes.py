@@ -16,9 +16,11 @@ QUERY_CHARS = 100_000  # most characters of a question: ten times the longest is
 
 _NAME_CHARS = 4_096
 
+# An argument for programs: accepted, but not in the schemas, of which each word costs every request of an agent.
+UNLISTED = Meta(extra_json_schema={"unlisted": True})
+
 Name = Annotated[str, Meta(max_length=_NAME_CHARS)]
-Budget = Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens")]
-Folder = Annotated[str, Meta(max_length=_NAME_CHARS, description="folder or workspace.toml; else the root")]
+Budget = Annotated[int, Meta(ge=0, le=MOST_BUDGET)]
 
 
 class ToolCall(Struct, forbid_unknown_fields=True):
@@ -28,52 +30,50 @@ class ToolCall(Struct, forbid_unknown_fields=True):
 class PagedCall(ToolCall, kw_only=True):
     """The arguments of a tool whose answers have pages."""
 
-    cursor: Annotated[str, Meta(max_length=_NAME_CHARS, description="`next` of the same call")] = ""
+    cursor: Name = ""  # `next` of the answer before
 
 
 class SearchCall(PagedCall):
-    query: Annotated[str, Meta(max_length=QUERY_CHARS, description="a question, names, an error message or an issue")]
-    path: Folder = ""
-    detail: Annotated[Literal["names", "source"], Meta(description="names: places and declarations, to expand")] = (
-        "names"
-    )
+    query: Annotated[str, Meta(max_length=QUERY_CHARS, description="question, names or error")]
+    path: Name = ""  # a folder or the file of a workspace; else the root
+    detail: Literal["names", "source"] = "names"
     budget: Budget = 0
-    profile: Annotated[str, Meta(max_length=100, description="recommended, spec, or a user's own")] = ""
-    pins: Annotated[list[Name], Meta(max_length=MOST_PINS, description="ids to keep first")] = []
+    profile: Annotated[str, Meta(max_length=100), UNLISTED] = ""
+    pins: Annotated[list[Name], Meta(max_length=MOST_PINS, description="ids to pin")] = []
 
 
 class ExpandCall(PagedCall):
-    symbol: Annotated[Name, Meta(min_length=1, description="an id of an answer, a name, or file:line")]
-    path: Folder = ""
-    steps: Annotated[int, Meta(ge=1, le=3, description="calls to follow, both ways")] = 1
+    symbol: Annotated[Name, Meta(min_length=1, description="id, name or file:line")]
+    path: Name = ""
+    steps: Annotated[int, Meta(ge=1, le=3)] = 1  # calls to follow, both ways
 
 
 class PruneCall(PagedCall):
-    text: Annotated[str, Meta(description="a log, a diff or other output")] = ""
-    messages: Annotated[list[Any], Meta(description="a transcript")] = []
+    text: str = ""
+    messages: list[Any] = []
     files: Annotated[list[Name], Meta(max_length=MOST_FILES, description="paths or patterns")] = []
-    request: Annotated[str, Meta(max_length=QUERY_CHARS, description="what it is for; files need one")] = ""
-    kind: Annotated[str, Meta(max_length=100, description="log, diff, conversation, envelope or files")] = ""
-    strategy: Annotated[str, Meta(max_length=100, description="of the kind, e.g. extract, truncate")] = ""
-    model: Annotated[str, Meta(max_length=100, description="the model an envelope is for")] = ""
-    path: Folder = ""
+    request: Annotated[str, Meta(max_length=QUERY_CHARS, description="what for")] = ""
+    kind: Annotated[str, Meta(max_length=100), UNLISTED] = ""
+    strategy: Annotated[str, Meta(max_length=100), UNLISTED] = ""
+    model: Annotated[str, Meta(max_length=100), UNLISTED] = ""  # that an envelope is for
+    path: Name = ""
     budget: Budget = 0
 
 
 class ExplainCall(ToolCall):
-    item: Annotated[str, Meta(max_length=_NAME_CHARS, description="its id")]
-    result: Annotated[str, Meta(max_length=_NAME_CHARS, description="name of a result")] = ""
-    query: Annotated[str, Meta(max_length=QUERY_CHARS, description="else the search to repeat")] = ""
-    path: Folder = ""
-    budget: Budget = 0
-    profile: Annotated[str, Meta(max_length=100)] = ""
+    item: Annotated[Name, Meta(description="id")]
+    result: Name = ""
+    query: Annotated[str, Meta(max_length=QUERY_CHARS), UNLISTED] = ""  # without a result: the search to repeat
+    path: Annotated[Name, UNLISTED] = ""
+    budget: Annotated[Budget, UNLISTED] = 0
+    profile: Annotated[str, Meta(max_length=100), UNLISTED] = ""
 
 
 class ReviewCall(PagedCall):
-    path: Folder = ""
-    base: Annotated[str, Meta(max_length=_NAME_CHARS, description="else the main branch")] = ""
-    head: Annotated[str, Meta(max_length=_NAME_CHARS, description="or worktree; else HEAD")] = ""
-    budget: Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens of a chunk")] = 0
+    path: Name = ""
+    base: Name = ""  # else the main branch
+    head: Annotated[Name, Meta(description="or worktree")] = ""
+    budget: Budget = 0  # of a chunk
 
 
 class RecallCall(ToolCall):
@@ -199,6 +199,7 @@ def schema_of(kind: type[ToolCall]) -> dict[str, Any]:
         return {name: shortened(value) for name, value in schema.items() if name not in _CHECKED}
 
     (written,) = msgspec.json.schema(kind)["$defs"].values()
-    properties = {name: shortened(value) for name, value in written["properties"].items()}
+    listed = ((name, value) for name, value in written["properties"].items() if "unlisted" not in value)
+    properties = {name: shortened(value) for name, value in listed}
     required = {"required": written["required"]} if written["required"] else {}
     return {"type": "object", "properties": properties, **required}

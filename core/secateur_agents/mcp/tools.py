@@ -356,7 +356,7 @@ class Toolbox:
             name = self.search(search, roots, progress).result
         if (held := self.results.find(name)) is None:
             raise secateur.UsageError(
-                f"result: {name[:40]} is not held (only the last {MOST_RESULTS} are)",
+                f"result: {name[:40]} is no longer stored (only the last {MOST_RESULTS} are)",
                 hint="call search, prune or review again and give the `result` of its answer",
             )
         kind, outcome = held.kind, held.outcome
@@ -454,7 +454,7 @@ def _place_of(name: str, held: HeldResult, ids: list[str]) -> int:
         raise secateur.UsageError(
             f"item: {secateur.shown(name)} is indexed, but not a candidate of this query: neither its words nor calls"
             " lead to it",
-            hint="give it as a pin of search, or ask in other words",
+            hint="pin it in search, or ask in other words",
         )
     near = secateur.suggestion(name, ids[:2000])
     hint = (f"did you mean {near}? " if near else "") + "give an id of its items or left_out"

@@ -198,7 +198,7 @@ def _plan_gemini(environ: Mapping[str, str], home: Path) -> Plan:
     if chosen == "vertex-ai":
         refusal = "it is set to Vertex, whose requests do not pass"
     elif chosen not in ("gemini-api-key", "gateway"):
-        refusal = "its login is that of an account, which takes no base URL; choose an API key in /auth"
+        refusal = "it is logged in with an account, which takes no base URL; choose an API key in /auth"
 
     def prepare(launch: Launch) -> None:
         launch.variables["GOOGLE_GEMINI_BASE_URL"] = launch.address("gemini")
@@ -236,9 +236,9 @@ def _plan_opencode(environ: Mapping[str, str], home: Path) -> Plan:
             merged["mcp"] = {**_table(inline, "mcp"), "secateur": server}
         launch.variables["OPENCODE_CONFIG_CONTENT"] = json.dumps(merged)
 
-    asides = [f"the login of {name} is that of an account: its requests do not pass" for name in accounts]
+    asides = [f"{name} is logged in with an account: its requests do not pass" for name in accounts]
     asides.append(f"only requests to {', '.join(upstreams) or 'no provider'} pass; other providers are asked directly")
-    refusal = "" if upstreams else "every login is that of an account, which takes no base URL"
+    refusal = "" if upstreams else "every login is with an account, which takes no base URL"
     return Plan("opencode", upstreams, prepare, ("OPENCODE_CONFIG_CONTENT",), True, refusal, tuple(asides))
 
 

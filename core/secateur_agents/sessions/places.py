@@ -50,6 +50,7 @@ TITLES = {
     "gemini-cli": "Gemini CLI",
     "opencode": "opencode",
     "copilot": "Copilot CLI",
+    "cline": "Cline, Roo Code",
 }
 
 LATEST = "latest"  # the id of the newest session
@@ -88,12 +89,15 @@ def known_places(environ: Mapping[str, str]) -> list[AgentPlaceShape]:
 
     data, named = under("XDG_DATA_HOME", ".local/share", "opencode"), environ.get("OPENCODE_DB") or ""
     database = Path(named) if data is None else data / named
+    storage = "Code", "User", "globalStorage"
     candidates = [
         ("claude-code", under("CLAUDE_CONFIG_DIR", ".claude", "projects")),
         ("codex", under("CODEX_HOME", ".codex", "sessions")),
         ("codex", under("CODEX_HOME", ".codex", "archived_sessions")),
         ("gemini-cli", under("GEMINI_CLI_HOME", "", ".gemini", "tmp")),
         ("copilot", under("COPILOT_HOME", ".copilot", "session-state")),
+        ("cline", under("XDG_CONFIG_HOME", ".config", *storage)),
+        ("cline", under("", "Library/Application Support", *storage)),
         ("opencode", data),
         ("opencode", database if named not in ("", ":memory:") and database.is_absolute() else None),
     ]
@@ -155,6 +159,10 @@ _FILES: Mapping[str, Sequence[tuple[str, bool]]] = {
         *(("*/chats/*/*.json", True), ("*/chats/*/*.jsonl", True)),
     ],
     "copilot": [("*/events.jsonl", False), ("*.jsonl", False)],
+    "cline": [
+        ("saoudrizwan.claude-dev/tasks/*/api_conversation_history.json", False),
+        ("rooveterinaryinc.roo-cline/tasks/*/api_conversation_history.json", False),
+    ],
     "opencode": [("opencode*.db", False)],
 }
 
@@ -168,7 +176,7 @@ def _sessions(place: AgentPlaceShape) -> Iterator[FoundSession | Notice]:
                 continue
             with suppress(OSError):  # gone meanwhile
                 name, status = file.name.rpartition(".")[0], file.stat(follow_symlinks=False)
-                name = Path(file.path).parent.name if name == "events" else name
+                name = Path(file.path).parent.name if name in ("events", "api_conversation_history") else name
                 yield FoundSession(place.agent, name, file.path, status.st_mtime, status.st_size, subagent)
     for database in filter(os.path.isfile, databases):
         try:
@@ -272,7 +280,8 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
         modified = datetime.fromtimestamp(session.modified, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
         estimating = with_values(settings, {"tokens.counter": "estimate"})
-        facts, messages, warnings = session_at(session.path, estimating, environ)
+        agent = TITLES["cline"] if session.agent == "cline" else ""  # its files hold nothing but messages
+        facts, messages, warnings = session_at(session.path, estimating, environ, agent)
         wrong = None if facts else f"is not a session of {TITLES[session.agent]} in a known format"
     except Exception as error:  # a session that cannot be read costs itself, and not the list
         wrong = error.message if isinstance(error, SecateurError) else f"unexpected {type(error).__name__}: {error}"

@@ -146,7 +146,7 @@ FORMATS: Mapping[str, Callable[[Sequence[Result], bool], str]] = {
 def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
-        "paths", metavar="PATH", nargs="*", default=["."], help="scenarios, or folders that hold some (default: here)"
+        "paths", metavar="PATH", nargs="*", default=["."], help="scenarios, or folders of scenarios (default: here)"
     )
     parser.add_argument(
         "--update", action="store_true", help="record the decisions as they are now; assertions stay as they are"
@@ -156,7 +156,7 @@ def arguments(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="ID",
-        help="first remove assertions on an item; repeatable",
+        help="first remove the assertions on an item; repeatable",
     )
     parser.add_argument(
         "--replace",
@@ -164,7 +164,7 @@ def arguments(parser: CommandParser) -> None:
         nargs=2,
         default=[],
         metavar=("ID", "NEW"),
-        help="first assert it of another item, such as one that was renamed; repeatable",
+        help="first move assertions to another item, such as a renamed one; repeatable",
     )
     parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="only scenarios whose path matches; repeatable"
@@ -208,7 +208,7 @@ def _check_call(options: CommandCall) -> None:
     flags |= {"--counter": options.counter, "--trust-git-dir": options.trust_git_dir}
     if (given := next((name for name, value in flags.items() if value), None)) is not None:
         raise UsageError(
-            f"check has no use for {given}: a scenario is decided under its own settings",
+            f"check does not take {given}: a scenario has its own settings",
             hint="write them below [settings] of the scenario",
         )
 
@@ -239,7 +239,7 @@ def _change_assertions(paths: Sequence[Path], changes: Sequence[tuple[str, str |
     for old, now in changes:
         changed = {path: replace_expected(text, old, now) for path, text in new.items()}
         if changed == new:
-            raise UsageError(f"nothing is asserted of {shown(old)}", hint="give an id, a text or a key of [expect]")
+            raise UsageError(f"no assertion is about {shown(old)}", hint="give an id, a text or a key of [expect]")
         new = changed
     for path, text in new.items():
         if text != texts[path]:

@@ -17,7 +17,7 @@ def measured_budgets(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="N",
-        help="tokens at which is measured; repeatable (default 4000, 8000 and 16000)",
+        help="a budget to measure at, in tokens; repeatable (default 4000, 8000 and 16000)",
     )
 
 
@@ -35,7 +35,7 @@ def arguments(parser: CommandParser) -> None:
         type=parser.one_of("--part", PARTS),
         choices=PARTS,
         default="held_out",
-        help="of mined cases: held_out (default), training, or all; cases of no part always count",
+        help="which mined cases: held_out (default), training or all; cases without a part always count",
     )
     parser.executor_arguments("measure")
     parser.source_arguments()

@@ -79,22 +79,22 @@ def arguments(parser: secateur.CommandParser) -> None:
         nargs="?",
         default=".",
         metavar="PATH",
-        help="of a repository: a folder, sample:NAME[/FOLDER] or a git URL (default: here)",
+        help="a folder, sample:NAME[/FOLDER] or a git URL (default: here)",
     )
     parser.add_argument(
         "--out",
         required=True,
         metavar="DIR",
-        help="folder for the cases, which is made; inside the repository, for whose root their paths count",
+        help="new folder for the cases, inside the repository: their paths start from its root",
     )
     parser.add_argument(
         "--most",
         type=parser.whole_number("--most", 1),
         default=100,
         metavar="N",
-        help="most cases, the newest (default 100)",
+        help="most cases, newest first (default 100)",
     )
-    parser.add_argument("--rev", default="HEAD", metavar="COMMIT", help="commits up to this one (default HEAD)")
+    parser.add_argument("--rev", default="HEAD", metavar="COMMIT", help="newest commit to read (default HEAD)")
     parser.workspace_argument()
     parser.executor_arguments("draw cases from the repositories of a workspace")
     parser.source_arguments()
@@ -187,10 +187,10 @@ def _root_for_cases(location: str, options: secateur.CommandCall) -> tuple[Path,
 def _place(named: str, root: Path, out: Path) -> str:
     secateur.refuse_links(out)
     if out.exists() and not out.is_dir():
-        raise secateur.UsageError(f"--out {secateur.shown(out)} is no folder", hint="name a folder for the cases")
+        raise secateur.UsageError(f"--out {secateur.shown(out)} is not a folder", hint="name a folder for the cases")
     if out.is_dir() and find_scenarios([out]):
         raise secateur.UsageError(
-            f"--out {secateur.shown(out)} holds scenarios already",
+            f"--out {secateur.shown(out)} already has scenarios",
             hint="name a new folder: which cases are for fitting and which for reporting is settled once",
         )
     if named.startswith(SAMPLE):
@@ -245,7 +245,7 @@ def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool)
         most_first = sorted(mined.left_out.items(), key=lambda pair: (-pair[1], pair[0].name))
         lines += [f"  {count:>6,} {reason.value}" for reason, count in most_first]
     if not cases:
-        lines.append("no case: commits that say in words what they change, and change functions, make good ones")
+        lines.append("no case was found: a good one is a commit that changes functions and says in words why")
     for case in cases if verbose else ():
         lines.append(
             f"{case.commit[:10]} {secateur.visible(case.subject)}: {', '.join(map(secateur.visible, case.ids))}"

@@ -16,9 +16,7 @@ from secateur_lab.scenarios.running import session
 def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument("file", metavar="FILE", type=Path, help="a recorded session, NAME.replay.jsonl")
-    parser.add_argument(
-        "--svg", type=Path, metavar="OUT.svg", help="draw it as an animated picture of the inspector instead"
-    )
+    parser.add_argument("--svg", type=Path, metavar="OUT.svg", help="draw it as an animation of the inspector instead")
     parser.common_arguments()
 
 

@@ -24,14 +24,12 @@ def arguments(parser: CommandParser) -> None:
         metavar="PATH",
         nargs="*",
         default=["."],
-        help="folders of judged cases, or repositories whose history is drawn on: folders, sample:NAME, git URLs"
+        help="folders of judged cases, or repositories to draw cases from: folders, sample:NAME, git URLs"
         " (default: here)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the profile is written, if its gain is proven")
-    parser.add_argument("--name", default="tuned", metavar="NAME", help="of the profile (default tuned)")
-    parser.add_argument(
-        "--anyway", action="store_true", help="write it also where no gain is proven; it says so inside"
-    )
+    parser.add_argument("--name", default="tuned", metavar="NAME", help="name of the profile (default tuned)")
+    parser.add_argument("--anyway", action="store_true", help="write it even if no gain is proven; the file says so")
     measured_budgets(parser)
     parser.executor_arguments("measure")
     parser.source_arguments()
@@ -76,7 +74,7 @@ def _check_call(options: CommandCall) -> None:
     from secateur import PROFILES
 
     if not _NAME.fullmatch(options.name):
-        raise UsageError(f"--name {shown(options.name)} is no name", hint="letters, digits, - and _")
+        raise UsageError(f"--name {shown(options.name)} is not a valid name", hint="letters, digits, - and _")
     if options.name in PROFILES:
         raise UsageError(f"--name {options.name} is built in", hint="choose another name for the profile")
     if options.anyway and options.out is None:

@@ -225,7 +225,7 @@ def describe_event(event: events.AnyEvent, kind: Kind[Any, Any] | None, settings
         case events.SettingsChanged(values=values):
             return _describe_changes(values, kind, settings)
         case events.HintApplied(id=id_, values=values):
-            return f"apply the hint for {_short(id_)}: {_describe_changes(values, kind, settings)}"
+            return f"apply the lever for {_short(id_)}: {_describe_changes(values, kind, settings)}"
         case events.ProfileChosen(name=name):
             return f"profile {settings.profile} -> {_short(name)}" if settings else f"profile {_short(name)}"
         case events.Pinned(id=id_, on=on):
@@ -233,7 +233,7 @@ def describe_event(event: events.AnyEvent, kind: Kind[Any, Any] | None, settings
         case events.Excluded(id=id_, on=on):
             return f"{'exclude' if on else 'no longer exclude'} {_short(id_)}"
         case events.Held(id=id_):
-            return f"hold {_short(id_)}"
+            return f"pin {_short(id_)}"
         case events.CursorPlaced(id=id_):
             return f"look at {_short(id_)}"
         case events.PageShown(name=page):

@@ -171,7 +171,7 @@ class _Player:
                     differs = "there is no answer, but there was one in the recording"
                 elif ledger_digest(now.ledger) != event.digest:
                     differs = f"{now.ledger.after:,} tokens in the output; {event.after:,} in the recording"
-                    differs += "" if now.ledger.after != event.after else ", from other entries or for other reasons"
+                    differs += "" if now.ledger.after != event.after else ", from other items or for other reasons"
                 return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
             case _ if isinstance(event, events.SettingEvent):
                 self.bench.change(settings_after(event, self.bench.settings, self.bench.kind))
@@ -183,10 +183,10 @@ class _Player:
         bench = self.bench
         entry = bench.decided.by_id.get(name) if bench.decided is not None else None
         if entry is None or bench.decided is None:
-            raise event_error(f"unknown entry {name}", "`secateur replay --format json` lists them")
+            raise event_error(f"unknown item {name}", "`secateur replay --format json` lists them")
         held = bench.kind.hold(bench.decided.outcome, entry.number, bench.settings)
         if isinstance(held, str):
-            raise event_error(f"{name} cannot be held: {held}", "remove the event")
+            raise event_error(f"{name} cannot be pinned: {held}", "remove the event")
         return held
 
     def _decide(self, event: events.AnyEvent, words: str) -> ReplayStep:

@@ -90,9 +90,12 @@ class Moves:
 
 
 def _terms(was: RecordedItem, now: RecordedItem) -> str:
+    """What moved the priority; for a changed rank, first what moved it that way."""
     names = dict.fromkeys((*was.terms, *now.terms))
     moved = [(name, was.terms.get(name, 0.0), now.terms.get(name, 0.0)) for name in names]
-    moved = sorted((term for term in moved if term[1] != term[2]), key=lambda term: -abs(term[2] - term[1]))
+    fell = (now.rank or 0) > (was.rank or 0)
+    moved = [term for term in moved if term[1] != term[2]]
+    moved.sort(key=lambda term: ((term[2] < term[1]) != fell, -abs(term[2] - term[1])))
     return ", ".join(f"{name} {before:.{DIGITS}f} -> {after:.{DIGITS}f}" for name, before, after in moved)
 
 
@@ -115,7 +118,7 @@ class Failure(Shape, frozen=True):
     said: Annotated[str, Meta(description="What is true instead.")]
     line: Annotated[Number, Meta(description="Of the scenario's file.")]
     ids: Annotated[Sequence[str], Meta(description="The items because of which it fails.")] = ()
-    now: Annotated[str, Meta(description="The item that has the text of the only one now.")] | UnsetType = UNSET
+    now: Annotated[str, Meta(description="The item that has its text now, or its nearest name.")] | UnsetType = UNSET
     causes: Annotated[Sequence[str], Meta(description="What moved them since it was saved, the nearest first.")] = ()
 
     @property
@@ -139,8 +142,11 @@ def find_failures(expect: Expect, decided: Decided, line_of: LineOf) -> Iterator
     """Yields the assertions that do not hold for these decisions. Raises ScenarioError: an assertion does not apply to
     this kind of context."""
     for assertion, said, where, *ids in _find_faults(expect, decided):
-        yield Failure(assertion, said, line_of(where), ids)
+        near = said.partition(_NEAR)[2].removesuffix("?")
+        yield Failure(assertion, said, line_of(where), ids, now=near if ids and near else UNSET)
 
+
+_NEAR = "; did you mean "
 
 # An assertion, what is true instead, the path of the assertion in the scenario, and the items that are to blame.
 _Fault = tuple[str, str, KeyPath, *tuple[str, ...]]
@@ -254,7 +260,7 @@ def _absent(id_: str, index: int, decided: Decided, expect: Expect) -> str:
     asserted = asserted_ids(expect)
     near = suggestion(id_, [name for name in decided.by_id if name not in asserted]) if index < MOST_SUGGESTED else ""
     fault = "it no longer exists" if decided.kind.unknown(decided.outcome, [id_]) else "it is not found"
-    return fault + (f"; did you mean {near}?" if near else "")
+    return fault + (f"{_NEAR}{near}?" if near else "")
 
 
 def _quote(text: str) -> str:

@@ -115,7 +115,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         cache, measured = answer.outcome.payload.cache, answer.outcome.payload.measured
         rules = answer.settings.conversation_prune
         held = ", ".join(rules.keep_tools)
-        notices = [(f"results of {held} are held", "faint")] if held else []
+        notices = [(f"results of {held} are pinned", "faint")] if held else []
         facts = session_facts(measured, answer.settings.context_budget.windows) if measured is not None else None
         if facts is not None and facts.window:
             soon = f"; {forecast_words(facts.forecast, brief=True)}" if facts.forecast is not None else ""

@@ -211,7 +211,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         head = parse_head(inputs["head"]).get("head") or ""
         if any(word.startswith("-") for word in head.split()):
             raise UsageError(
-                f"{clip(visible(head), _PATH_CELLS)} is no head", hint="a revision, or " + ", ".join(STATES)
+                f"{clip(visible(head), _PATH_CELLS)} is not a head", hint="a revision, or " + ", ".join(STATES)
             )
         return super().read(inputs, settings, progress)
 
@@ -253,7 +253,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
                     lines += wrap_words(visible(f"{words}{inside}: {piece.cost:,} tokens{cut}"), cells, indent=" ")
                 if piece.filled:
                     behind = count_noun(sum(filling.lines for filling in piece.filling), "line")
-                    lines += wrap_words(f"{behind} of remarks behind it: {piece.filled:,} tokens", cells, indent=" ")
+                    lines += wrap_words(f"{behind} of remarks after it: {piece.filled:,} tokens", cells, indent=" ")
         return lines
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:

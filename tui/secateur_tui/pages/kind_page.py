@@ -62,7 +62,7 @@ class Scene:
     trials: Trials | None = None  # what these were proven with
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each number that changes nothing
     not_known: str = ""  # the limit within which not every range is known, in words; "" for none
-    curve: ProvenCurve | None = None  # what goes out against the budget
+    curve: ProvenCurve | None = None  # what goes out at each budget
     crossings: Sequence[Crossing] = ()  # what crosses the cut of the present answer one step up, and one down
     typing: bool = False  # whether the keys go to a field
     examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests

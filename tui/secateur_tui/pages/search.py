@@ -41,7 +41,7 @@ INDEXING = "indexing"
 
 PART = "part"  # the digest of the index that marks a partial answer
 
-MEANWHILE = "What you ask now is answered from the files that promise most; the whole answer takes its place."
+MEANWHILE = "What you ask now is answered from the most promising files, until the whole answer is ready."
 
 
 @dataclass(frozen=True, eq=False)

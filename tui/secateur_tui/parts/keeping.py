@@ -284,7 +284,8 @@ class Exporting(ScreenPart):
         outcome = self.state.outcome
         if chosen.form == SCREEN:  # once the page with the question is gone, and a passing message
             self.app.clear_notifications()
-            bench.call_after_refresh(lambda: export(partial(str, self.app.picture())))
+            bench.screen.query("Toast").set(display=False)  # it is removed later; the first refresh lays out without it
+            bench.call_after_refresh(bench.call_after_refresh, lambda: export(partial(str, self.app.picture())))
         elif outcome is None:
             say("not exported: there is no answer any more")
         else:

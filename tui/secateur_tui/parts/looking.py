@@ -285,7 +285,7 @@ class Program(ScreenPart):
                 lines += [drawn for entry in matching for drawn in draw_entry(*entry, cells)]
         if lines and not everything:
             lines += [(), *wrap_words("/ finds the words of the other benches too", cells, "faint")]
-        return lines or wrap_words(f"nothing here holds {visible(sought)}", cells, "faint")
+        return lines or wrap_words(f"nothing here has {visible(sought)}", cells, "faint")
 
     def _describe(self, action: Action) -> tuple[str, str, str]:
         keys = " ".join(actions.key_name(key) for key in self.app.keymap.keys[action.id]) or "(no key)"

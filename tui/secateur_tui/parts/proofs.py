@@ -1,5 +1,5 @@
 """Proves, on a thread while the user rests, what would change a decision, within which range a number changes none, and
-what goes out against the budget. A key applies a hint."""
+what goes out at each budget. A key applies a hint."""
 
 import threading
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Proofs(ScreenPart):
         if self._scene.hints and self._scene.proven:
             return ""
         if self.state.listed and self.state.entry_number is None:
-            return "nothing is decided about this line"
+            return "no decision is made about this line"
         return self._scene.nothing or "nothing is proven yet"
 
     def no_hint(self) -> str:

@@ -190,7 +190,7 @@ class Scenarios(ScreenPart):
         status, held = self._status, self._held
         recorded = status is not None and held is not None and held.scenario.recorded is not None
         accepted = recorded and not self._changed_settings and not (status and status.result.compared.differences)
-        return "the scenario holds these decisions already" if accepted else ""
+        return "the scenario has these decisions already" if accepted else ""
 
     def no_must(self) -> str:
         if reason := self._not_compared:
@@ -228,7 +228,7 @@ class Scenarios(ScreenPart):
 
         def draw(cells: int, typed: str) -> Sequence[Line]:
             path = _complete_name(typed)
-            sentence = "Its input, its settings, and assertions about the best of what is kept, for `secateur check`."
+            sentence = "Its input, its settings, and assertions about the best items kept, for `secateur check`."
             words = wrap_words(sentence, cells)
             if is_held(path):
                 again = "It is the scenario at hand: it is written again. Its assertions stay."
@@ -322,7 +322,7 @@ class Scenarios(ScreenPart):
             name = turns[(turns.index(present) + 1) % len(turns)] if present in turns else _LISTS[state]
             text = set_assertion(text, id_, name)
             write_output(path, text)
-            return parse_scenario(text, path), f"{name} {id_}" if name else f"nothing is asserted of {id_} any more"
+            return parse_scenario(text, path), f"{name} {id_}" if name else f"nothing is asserted about {id_} any more"
 
         self._write(path, turn_assertion)
 

@@ -100,7 +100,7 @@ class Turning(ScreenPart):
         self.bench.change(self._knob.put(self.state.settings, self._knob.value(self.state.opened)))
 
     def no_strategy(self) -> str:
-        return "there is one way only" if self.kind.strategy is None else ""
+        return "it has only one value" if self.kind.strategy is None else ""
 
     def do_strategy(self) -> None:
         if self.kind.strategy is not None:
@@ -133,7 +133,7 @@ class Turning(ScreenPart):
         """Returns the settings that steer the item at the cursor, or hold it (None), or no longer do; or why not."""
         state = self.state
         if how is None and isinstance(state.answer, SearchAnswer):
-            return "nothing in this list is held"
+            return "nothing in this list can be pinned"
         if state.answer is None or not state.listed:
             return "nothing is open yet" if how is None else "there is no answer yet"
         outcome, entry_number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
@@ -141,7 +141,7 @@ class Turning(ScreenPart):
             last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
             return self.kind.hold(outcome, last if entry_number is None else entry_number, state.settings)
         if entry_number is None:
-            return f"nothing here is {how.value}"
+            return f"nothing here can be {how.value}"
         return self.kind.steer(outcome, entry_number, state.settings, how)
 
     def _not_steered(self, how: Steer | None) -> str:

@@ -51,7 +51,7 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class ProvenCurve:
-    """The curve of what goes out against the budget."""
+    """The curve of what goes out at each budget."""
 
     trials: Trials
     curve: Curve

@@ -1,5 +1,5 @@
 """Draws what is proven: the hints of the item at the cursor, which are values that turn its decision, and the curve of
-what goes out against the budget with the present one and its knee. All figures are the engine's."""
+what goes out at each budget with the present one and its knee. All figures are the engine's."""
 
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -340,10 +340,10 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
         message = f"Not indexed, although it should be code: {listed(left_out)}."
         notices.append(Notice("code_not_indexed", message))
     messages = {
-        NOT_WHOLLY_SCANNED: "Credentials: the full scanner stopped, and the built-in rules looked alone, at",
+        NOT_WHOLLY_SCANNED: "Credentials: the full scanner stopped, and only the built-in rules looked at",
         WORDS_LEFT_OUT: "Not all words are searched, because there are far more different ones than in prose, in",
         CONFLICT: "Markers of a merge conflict are in",
-        DAMAGED_TEXT: "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in",
+        DAMAGED_TEXT: "Bytes that are neither UTF-8 nor of a recognised encoding are read as U+FFFD in",
     }
     for problem, message in messages.items():
         if files := [path for path, found in pairs if found == problem]:

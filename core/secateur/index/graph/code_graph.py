@@ -113,7 +113,7 @@ class CodeGraph:
         if len(ends) and (int(ends.min()) < 0 or int(ends.max()) >= nodes):
             raise IndexingError(
                 f"The call graph names a fragment outside 0..{nodes - 1}.",
-                hint="Run `secateur index` to build it anew.",
+                hint="Run `secateur index` to rebuild it.",
             )
         order = np.lexsort((edges.target, edges.kind, edges.source))
         source, target = edges.source[order], edges.target[order]
@@ -141,7 +141,7 @@ class CodeGraph:
             graph = cls(**{name: np.asarray(arrays[name], dtype=dtype) for name, dtype in _COLUMNS.items()})
         except KeyError as error:
             raise IndexingError(
-                f"The stored call graph lacks the array {error}.", hint="Run `secateur index` to build it anew."
+                f"The stored call graph lacks the array {error}.", hint="Run `secateur index` to rebuild it."
             ) from None
         rows = {len(getattr(graph, name)) for name in _COLUMNS if not name.endswith("indptr")}
         if (
@@ -151,7 +151,7 @@ class CodeGraph:
         ):
             raise IndexingError(
                 "The arrays of the stored call graph do not belong together.",
-                hint="Run `secateur index` to build it anew.",
+                hint="Run `secateur index` to rebuild it.",
             )
         return graph
 

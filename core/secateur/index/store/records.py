@@ -376,9 +376,9 @@ def _replace(path: Path, seen: tuple[int, int] | None) -> sqlite3.Connection:
 def _failure(error: Exception, folder: Path | None) -> IndexingError:
     start = f"{folder}: " if folder else ""
     if _primary(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return IndexingError(f"{start}the index is held by another process", hint="wait for it to finish and run again")
+        return IndexingError(f"{start}another process uses the index", hint="wait for it to finish and run again")
     if _is_damaged(error):
-        return IndexingError(f"{start}the index is damaged ({error})", hint="run again: it is begun anew")
+        return IndexingError(f"{start}the index is damaged ({error})", hint="run again: a new one is built")
     return UnwritableIndex.of(start, str(getattr(error, "strerror", None) or error))
 
 

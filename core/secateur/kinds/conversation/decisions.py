@@ -418,11 +418,11 @@ def finish(
     if media:
         pictures = count_noun(sum(part.media for part in media), "picture")
         tokens = sum(part.media_tokens for part in media)
-        notes.append(Notice("media_estimated", f"{pictures} or the like: {tokens:,} of the tokens are estimated."))
+        notes.append(Notice("media_estimated", f"{pictures} or similar: {tokens:,} of the tokens are estimated."))
     if after > safe_zone:
         over = f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}"
         held = sum(item.after for item in items if item.reason in (Reason.PINNED, Reason.BESIDE_PINNED))
-        over += f": what may go is gone; pins hold {held:,} of them." if held else ": what may go is gone."
+        over += f": all else is cut; pinned messages take {held:,} of them." if held else ": all else is cut."
         notes.append(Notice("safe_zone_exceeded", over))
     cleaned, cache = sum(item.cleaned for item in items), _cache(measured, items)
     shared = measured.transcript, tuple(items), ledger, cache, cleaned, tuple(notes)
@@ -438,7 +438,7 @@ def _warn_of_lost_words(measured: MeasuredTranscript, items: Sequence[MessageDec
             tokens = sum(count for part, count in counted if part.kind is PartKind.TEXT)
             said, kept = said + tokens, kept + (tokens if item.state in (State.KEPT, State.SHORTENED) else 0)
     if kept < said * LEAST_WORDS_KEPT:
-        words = f"Of what the user said, {kept:,} of {said:,} tokens stay word for word"
+        words = f"Of the user's words, {kept:,} of {said:,} tokens stay verbatim"
         yield Notice(FEW_WORDS_KEPT, f"{words}: a larger safe zone, a larger cut_to or pins keep more.")
 
 

@@ -62,6 +62,8 @@ MOST_WORK = 20_000_000
 # Tokens of the window of a model that is not known, and the share of a window that a history may fill: beside it stand
 # the system prompt, the tools and the answer.
 USUAL_WINDOW, FILLED = 200_000, 0.7
+# The growth until the next cut, as a share of that so far: histories grow fast while an agent reads, and slowly then.
+STEADY = 0.6
 LEAST_ROOM = 0.1  # share of the safe zone that has to come before the next cut, where a cut could not make room
 
 
@@ -112,7 +114,7 @@ class Fold:
         one, which is due when a history that grows as this one does is as long again."""
         growth = (self.whole - self.opening) / max(1, self.requests - 1)
         price = (CACHE_WRITE_PRICE - CACHE_READ_PRICE) * reread
-        return max(0, self.tokens - target) ** 2 * CACHE_READ_PRICE >= growth * price
+        return max(0, self.tokens - target) ** 2 * CACHE_READ_PRICE >= STEADY * growth * price
 
     def goes_on(self, history: Sequence[Any]) -> bool:
         """Tells whether a fold of this history, which begins as this one does, has this one on its way."""
@@ -186,7 +188,8 @@ class Fold:
                 fold = _cut(replace(fold, work=fold.work + fold.tokens), settings, counter, progress, recalls)
             paid = Fold.price(fold.tokens, fold.cached_tokens(before))
             unpruned = Fold.price(fold.whole, before.whole)
-            waits = (fold.cut is None or fold.cut.first_changed is None) and fold.tokens > zone.safe_zone_tokens
+            cut = fold.cut is not None and fold.cut.first_changed is not None
+            waits = not cut and not fold.exhausted and fold.tokens > fold.limit
             fold = replace(fold, waiting=waits, paid=before.paid + paid, unpruned=before.unpruned + unpruned)
             begin = first + stop
             yield fold

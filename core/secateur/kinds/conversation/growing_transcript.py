@@ -67,11 +67,11 @@ class GrowingTranscript:
         Raises SecateurError: the file cannot be read, or no message in it."""
         change = self._file.look()
         if change.kind == "gone":
-            self._said = (Notice(GONE, f"{self._name} is gone: this is how it was when it was last looked at."),)
+            self._said = (Notice(GONE, f"{self._name} is gone: this is its last state."),)
             return self._with_notices()
         if change.kind == "anew":
             self._begin()
-            self._said = (Notice(CHANGED, f"{self._name} {change.why}, and was read anew."),) if change.why else ()
+            self._said = (Notice(CHANGED, f"{self._name} {change.why}, and was read again."),) if change.why else ()
         known = self._measured is not None
         if change.kind == "same" and known and self._counted_by == counter.name:
             return self._with_notices()
@@ -113,7 +113,7 @@ class GrowingTranscript:
         if form is not self._form:
             self._form, self._messages = form, None
         if known and self._compactions > compacted:
-            self._said = (Notice(COMPACTED, "The session was compacted: what came before is not sent any more."),)
+            self._said = (Notice(COMPACTED, "The session was compacted: earlier messages are no longer sent."),)
 
     def _with_notices(self) -> MeasuredTranscript | None:
         if (measured := self._measured) is None or not self._said:

@@ -111,19 +111,19 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             placeholder="the file of a transcript",
             sessions=True,
         ),
-        Input("out", "write the pruned transcript here, in the shape it came in", holds="output"),
+        Input("out", "write the pruned transcript to this file, in its own format", holds="output"),
     )
     flags: ClassVar[Sequence[Flag]] = (
         Flag(_TABLE + "strategy", "S", "summarize, truncate, hybrid, staged or tool-results (default)"),
-        Flag(_TABLE + "safe_zone_tokens", "N", "tokens the conversation may hold (default 50000)"),
-        Flag(_TABLE + "cut_to", "SHARE", "share of the room beside what must stay to which it is cut (default 1)"),
-        Flag(_TABLE + "group_size", "G", "messages that are dropped or summarised together, at least (default 4)"),
+        Flag(_TABLE + "safe_zone_tokens", "N", "most tokens of the conversation (default 50000)"),
+        Flag(_TABLE + "cut_to", "SHARE", "cut until this share of the room beside what must stay is used (default 1)"),
+        Flag(_TABLE + "group_size", "G", "messages to drop or summarise together, at least (default 4)"),
         Flag(
             _TABLE + "keep_last",
             "N",
-            "tool results at the end that stay (default 0; what is not answered yet stays anyway)",
+            "how many of the last tool results to keep (default 0; unanswered ones always stay)",
         ),
-        Flag(_TABLE + "keep_tools", "A,B", "tools whose results stay"),
+        Flag(_TABLE + "keep_tools", "A,B", "tools whose results are kept"),
         PIN,
     )
     budget = Knob(_TABLE + "safe_zone_tokens", "safe zone", fine_step=100, rounded=True)
@@ -186,7 +186,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
 
     def hold(self, outcome: Outcome[Pruned], index: int, settings: Settings) -> Settings | str:
         if (item := item_of(outcome.payload, index)) is None or item.number < 0:
-            return "only a message is pinned"
+            return "only a message can be pinned"
         return super().hold(outcome, index, settings)
 
     def location(
@@ -338,7 +338,7 @@ def text_of(message: Message) -> str:
     texts = []
     for part in message.parts:
         heading = f"── {part.kind} of {part.tool} ──\n" if part.kind in (PartKind.CALL, PartKind.RESULT) else ""
-        media = f"\n({count_noun(part.media, 'picture')} or the like)" if part.media else ""
+        media = f"\n({count_noun(part.media, 'picture')} or similar)" if part.media else ""
         text = part.arguments if part.kind is PartKind.CALL else part.text
         texts.append(f"{heading}{without_encoded(text)}{media}")
     return "\n".join(texts)
@@ -409,11 +409,13 @@ def _describe_cache(cache: CacheShape) -> str:
     return f"{sentence}; with a warm cache it pays after {count_noun(cache.pays_after, 'request')}"
 
 
-def session_at(path: str, settings: Settings, environ: Mapping[str, str]) -> tuple[SessionFacts | None, int, list[str]]:
-    """Reads an agent's session. Returns its facts (None if it is not a session), how many of its messages are sent now,
-    and the warnings. Raises SecateurError."""
+def session_at(
+    path: str, settings: Settings, environ: Mapping[str, str], agent: str = ""
+) -> tuple[SessionFacts | None, int, list[str]]:
+    """Reads an agent's session. Returns its facts (see `session_facts`), how many of its messages are sent now, and the
+    warnings. Raises SecateurError."""
     kind, environment = Conversation(), Environment(regular=True, environ=environ)
     measured = kind.read(kind.blank_inputs() | {"path": path}, settings, environment)
     sent = sum(message.role != ASIDE for message in measured.transcript.messages)
     warnings = [notice.message for notice in measured.transcript.notices]
-    return session_facts(measured, settings.context_budget.windows), sent, warnings
+    return session_facts(measured, settings.context_budget.windows, agent), sent, warnings

@@ -112,10 +112,10 @@ class SummaryJob:
         notices = list(notices_of(replies))
         kept_excerpts = len(self.summaries) - rewritten
         if any(reply.value is None for reply in replies):
-            message = "What the model gave no usable summary of is summarised in excerpts."
+            message = "Parts without a usable summary from the model are summarised in excerpts."
             notices.append(Notice("summary_in_excerpts", message))
         elif kept_excerpts:
-            message = f"{kept_excerpts:,} summaries of the model do not fit their room; they stay in excerpts."
+            message = f"{kept_excerpts:,} of the model's summaries do not fit their room; excerpts take their place."
             notices.append(Notice("summary_in_excerpts", message))
         return ModelSummaries(tuple(new_items), tuple(reply.call for reply in replies), tuple(notices))
 

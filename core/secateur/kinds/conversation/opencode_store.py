@@ -53,7 +53,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     uri = f"file:{quote(str(path.absolute()))}?mode=ro&{'readonly_shm' if live else 'immutable'}=1"
     try:
         if not path.is_file():
-            raise unreadable(path, FileNotFoundError("there is no such file") if not path.exists() else "it is no file")
+            raise unreadable(path, FileNotFoundError("there is no such file") if not path.exists() else "not a file")
         connection = sqlite3.connect(uri, uri=True, timeout=WAIT, check_same_thread=False)
         connection.execute("PRAGMA query_only = 1")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -99,7 +99,7 @@ def _read_database(path: Path, session: str) -> dict[str, Any]:
             if (known := next(session_rows(connection, session), None)) is None:
                 raise SecateurError(
                     f"{shown(path)} holds no session {shown(session)}",
-                    hint="`secateur sessions --agent opencode` lists those that there are",
+                    hint="`secateur sessions --agent opencode` lists its sessions",
                     code="NO_SESSION",
                 )
             names = ("id", "id"), ("directory",) * 2, ("title",) * 2, ("version",) * 2, ("parent_id", "parentID")

@@ -6,6 +6,7 @@ the system prompt and the definitions of tools, which few session files hold.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -151,10 +152,26 @@ class SessionFacts:
         return max(0, self.filled - self.counted)
 
 
-def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | None = None) -> SessionFacts | None:
-    """Collects the facts of a measured session, once; None if it is not a session of an agent. `windows`: the user's
-    sizes of models' windows (`context_budget.windows`)."""
+# What Cline and Roo Code write into the first message, with the folder that they work in.
+_FOLDER = re.compile(r"# Current Work(?:ing|space) Directory \(([^)\n]{1,300})\)")
+
+
+def session_facts(
+    measured: MeasuredTranscript, windows: Mapping[str, int] | None = None, agent: str = ""
+) -> SessionFacts | None:
+    """Collects the facts of a measured session, once; None if it is not a session of an agent.
+
+    Args:
+        windows: the user's sizes of models' windows (`context_budget.windows`).
+        agent: the agent of a session that holds nothing but messages.
+    """
     form = SESSION_FORMATS.get(measured.transcript.format)
+    if form is None and agent:
+        messages = measured.transcript.messages
+        folders = (known[1] for one in messages[:1] for part in one.parts if (known := _FOLDER.search(part.text)))
+        counts = sum(one.role == "assistant" for one in messages), 0, None, measured.total, 0, 0, None
+        heading = SessionHeading(folder=next(folders, ""))
+        return SessionFacts(agent, heading, *counts, "", dead_weight(measured), None, None, None)
     if form is None:
         return None
     key = session_facts, tuple(sorted((windows or {}).items()))
@@ -269,15 +286,17 @@ def _make_facts(measured: MeasuredTranscript, form: SessionFormat, windows: Mapp
 def _collect_usage(
     measured: MeasuredTranscript, form: SessionFormat, values: Sequence[Mapping[str, Any]], start: int
 ) -> dict[int, ReportedUsage]:
-    """Collects the usage of each request since the last compaction, by the last value that reports it. If answers
-    report their own usage, turns that were taken back do not count."""
+    """Collects the usage of each request since the last compaction, as the last value reports it. If answers report
+    their own usage, turns that were taken back do not count; else results may follow the first value that reports it.
+    """
     usages: dict[str, tuple[int, ReportedUsage]] = {}
     aside = form.tells_usage_aside
     for index in range(start, len(values)):
         if aside or measured.transcript.messages[index].role != ASIDE:
             usage = form.usage(values[index])
             if usage is not None:
-                usages[usage.request] = index, usage
+                known = usages.get(usage.request) if aside else None
+                usages[usage.request] = known[0] if known else index, usage
     return dict(usages.values())
 
 

@@ -228,9 +228,12 @@ def summarize(
         end, left = first + len(stretch), max(0, zone.safe_zone_tokens - (total - gone))
         sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
         digest = digest_of(_stretch_text(measured, stretch)) if recalls else ""
-        length = size / (gone or 1)  # characters of a token
+        messages = (measured.transcript.messages[index] for element in stretch for index in element.numbers)
+        media = sum(part.media_tokens for message in messages for part in message.parts)
+        length = size / (gone - media or 1)  # characters of a token
         aimed = max(needed, (target - (total - gone)) * length)
-        characters = max(0, int(min(size * SUMMARY_SHARE, left * length, aimed)))
+        most = min(size, (size + media * length) * SUMMARY_SHARE)
+        characters = max(0, int(min(most, left * length, aimed)))
         for attempt in reversed(range(SUMMARY_TRIES)):
             lines = summary.lines(characters)
             new = _replace_stretch(measured, stretch, lines, *sides, digest)

@@ -98,8 +98,8 @@ def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
     if start in "[{":
         try:
             value = _parse_json(text if invalid < 0 else _ESCAPED.sub("\ufffd", text), name)
-        except SecateurError:
-            if not (several and _has_message_lines(lines)):
+        except SecateurError as error:
+            if _is_cut_off(text, error.__cause__) or not (several and _has_message_lines(lines)):
                 _refuse_bytes(invalid, name)
                 raise
         else:
@@ -216,6 +216,13 @@ def parse_line(line: str, location: str) -> dict[str, Any] | UnreadValue:
     except SecateurError as error:
         return UnreadValue(line, error)
     return value if isinstance(value, dict) else UnreadValue(line, malformed(location, "is not a JSON object"))
+
+
+def _is_cut_off(text: str, error: BaseException | None) -> bool:
+    """Tells whether JSON is at fault where the text ends: its last line may hold a message, and the others do too."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")  # a line break has another message
 
 
 def _has_message_lines(lines: Sequence[tuple[int, str]]) -> bool:

@@ -141,7 +141,7 @@ class SessionMessages:
         named = ", ".join(kinds[:NAMED_KINDS]) + (" and others" if len(kinds) > NAMED_KINDS else "")
         count = self._unknown.total()
         records = "1 record is" if count == 1 else f"{count:,} records are"
-        message = f"{records} of kinds that are not known ({named}), and not counted: {self._form.agent} may send them."
+        message = f"{records} of unknown kinds ({named}), and not counted: {self._form.agent} may send them."
         return (Notice(UNKNOWN_KINDS, message),)
 
 
@@ -185,7 +185,7 @@ def damage_notices(messages: Sequence[Message], faults: Sequence[SecateurError])
     more = len(faults) - NAMED
     named = "; ".join(fault.message for fault in faults[:NAMED]) + (f"; and {more:,} more" if more > 0 else "")
     uncounted = any(isinstance(message.raw, UnreadLine) for message in messages)
-    further = ", and those that are no JSON object are not counted" if uncounted else ""
+    further = ", and those that are not JSON objects are not counted" if uncounted else ""
     subject = count_noun(len(faults), "message cannot be read and is", "messages cannot be read and are")
     return (Notice(UNREADABLE, f"{subject} carried along unchanged{further}: {named}."),)
 
@@ -235,7 +235,7 @@ def refuse_misread(messages: Sequence[Message], location: str) -> None:
     unread = [message for message in records if message.role == DAMAGED]
     if len(records) >= LEAST_RECORDS and len(unread) > (1 - LEAST_UNDERSTOOD) * len(records):
         keys = ", ".join(json.dumps(key)[:40] for key in list(unread[0].raw)[:NAMED])
-        count = f"{len(unread):,} of {len(records):,} records are no messages"
+        count = f"{len(unread):,} of {len(records):,} records are not messages"
         raise malformed(location, f"{count}, the first of them at {unread[0].location} with the keys {keys}")
 
 
@@ -263,7 +263,7 @@ def warn_of_unpaired(messages: Sequence[Message]) -> tuple[Notice, ...]:
         return ()
     more = f", and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
     subject = count_noun(len(faults), "call or result has", "calls and results have")
-    message = f"{subject} no counterpart, as the input has it: {', '.join(faults[:NAMED])}{more}."
+    message = f"{subject} no counterpart in the input: {', '.join(faults[:NAMED])}{more}."
     return (Notice(UNPAIRED, message),)
 
 

@@ -278,7 +278,7 @@ class HunkReader:
             old = tuple(_range(first, count) for first, count in _RANGE.findall(merge[2])) if merge else ()
             if not merge or merge[1] != merge[5] or len(old) != len(merge[1]) - 1:
                 raise self._damage_at(
-                    start, f"is no head of a hunk: {self._quote_line(start)}", "the diff is damaged; make it again"
+                    start, f"is not a hunk header: {self._quote_line(start)}", "the diff is damaged; make it again"
                 )
             new, section = _range(merge[3], merge[4]), merge[6]
         self._at += 1
@@ -347,12 +347,12 @@ class HunkReader:
         below = "".join(self._lines[self._at + 1 : self._at + 2])
         names = line.startswith("--- ") and below.startswith("+++ ")  # of the next file, whose hunks do not follow
         if self._at == self._hunk_end and line[:1] in ("+", "-", " ") and not signature and not names:
-            what = f"goes on behind the end of its hunk: {self._quote_line(self._at)}"
-            raise self._damage_at(self._at, what, "the hunk's head promises fewer lines than it has", behind=True)
+            what = f"goes on after the end of its hunk: {self._quote_line(self._at)}"
+            raise self._damage_at(self._at, what, "the hunk's header promises fewer lines than it has", behind=True)
         if line.startswith("@@ -") and _HUNK.fullmatch(line):
             raise self._damage_at(
                 self._at,
-                "is a hunk of no file: no `---` and `+++` before it",
+                "is a hunk without a file: no `---` and `+++` before it",
                 "give the whole diff, with the lines that name the files",
             )
 

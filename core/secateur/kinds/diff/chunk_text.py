@@ -63,7 +63,7 @@ _COUNTED = (Reason.BINARY, Reason.LOCKFILE)
 
 def skill_notice(path: str) -> Notice:
     """The notice that a file of instructions exists and is not used; `path` is how --skill takes it."""
-    return Notice("skill_not_used", f"{SKILL_FILE} is there and not used; --skill {path} puts it into every chunk.")
+    return Notice("skill_not_used", f"{SKILL_FILE} is not used; --skill {path} puts it into every chunk.")
 
 
 def notes(
@@ -117,7 +117,7 @@ def distrust_notice(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
     file = next((name for name in SETTINGS_FILES if name in touched and (name in used or name == FILE_NAME)), None)
     if file is None:
         return None
-    message = "What that said before is not in a diff, so no settings of the repository are used."
+    message = "Its old content is not in the diff, so no settings of the repository are used."
     return Notice(SETTINGS_CHANGED, f"The diff changes {file}. {message}")
 
 
@@ -145,7 +145,7 @@ def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes 
         return None
     file = next((table[0] for table in (new, old) if table), FILE_NAME)
     which = f" ({listed(changed, _NAMED)})" if changed else ""
-    message = f"The chunks are made with those from before it, {before.place}."
+    message = f"The chunks use the settings from before it, {before.place}."
     return Notice(SETTINGS_CHANGED, f"This change edits settings in {file}{which}. {message}")
 
 

@@ -129,7 +129,7 @@ class Comparison:
             else:
                 trees = self._uncommitted_trees(objects, _list_ids(self._entries))
             if git.prefix:
-                self._note("only_below", f"Only changes below {git.prefix} are in it.")
+                self._note("only_below", f"Only changes below {git.prefix} are included.")
             diff = self._diff(objects, trees, settings.context_lines, redactor)
             texts = self._texts()
             rules = self._rules(texts, {path for change in diff.changes for path in (change.path, change.old_path)})
@@ -177,8 +177,7 @@ class Comparison:
             if git.shallow():
                 self._note(
                     "shallow_clone",
-                    "This clone is shallow: where the branch left the main branch is not in it. Fetch more history, or"
-                    " name --base.",
+                    "This clone is shallow and lacks the start of the branch. Fetch more history, or name --base.",
                 )
             return here, None, f"the files on disk against HEAD ({(here or '')[:_SHORT]})"
         with suppress(RepositoryError):
@@ -227,7 +226,7 @@ class Comparison:
         tracked = [entry for entry in entries if entry.mode != UNTRACKED and (entry.mode != GITLINK or entry.oid)]
         if untracked and not self._asked.untracked:
             ones = count_noun(len(untracked), "file that git does not track is", "files that git does not track are")
-            files = f"{ones} not in it (the first is {untracked[0].path})."
+            files = f"{ones} not included (the first is {untracked[0].path})."
             self._note("untracked_files", f"{files} --untracked takes them in.")
         if unmerged := self._git.list_unmerged():
             sides = "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
@@ -310,7 +309,7 @@ class Comparison:
                 names_by_text.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
         if touched := sorted(changed.intersection(RULES_FILES)):
             self._note(
-                RULES_CHANGED, f"{', '.join(touched)} changes here. The rules in the chunks are those from before."
+                RULES_CHANGED, f"{', '.join(touched)} changes here. The chunks have the rules from before the change."
             )
         return "\n\n".join(text for text in names_by_text if text)
 

@@ -291,9 +291,7 @@ class _DiffReader(HunkReader):
         ids: tuple[str, str] = ("", ""),
     ) -> Patch:
         if not new:
-            raise self._damage_at(
-                start, "names no file that can be told", "write names with spaces or quotes the way git does"
-            )
+            raise self._damage_at(start, "names no file clearly", "write names with spaces or quotes the way git does")
         self._path = new
         hunks: list[Hunk] = []
         added = removed = 0

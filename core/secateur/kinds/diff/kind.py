@@ -84,7 +84,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         "Diff",
         place_of("diff").about,
         "Chunks",
-        "A diff can be opened here: the file of one, or a repository with a base and a head; --staged, --worktree,"
+        "A diff can be opened here: its file, or a repository with a base and a head; --staged, --worktree,"
         " --untracked are heads too.",
         entries="Files",
     )
@@ -230,9 +230,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             largest = max(pieces, key=lambda piece: piece.cost)
             most = "it" if largest.file is covered.file else largest.file.change.path
             tokens = sum(piece.cost + piece.filled for piece in pieces)
-            because += (
-                f" chunk {covered.chunks[0]:,}, of which {most} takes most, {largest.cost:,} of {tokens:,} tokens"
-            )
+            because += f" chunk {covered.chunks[0]:,}; {most} takes most of it, {largest.cost:,} of {tokens:,} tokens"
         return structs.replace(
             description, because=because, facts=facts, line=partial(_line_of, cache(partial(line_numbers, change)))
         )
@@ -261,10 +259,10 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     def steer(self, outcome: Outcome[Planned], index: int, settings: Settings, how: Steer) -> Settings | str:
         """Takes a file in or leaves it out by a pattern in the settings."""
         if how not in (Steer.PIN, Steer.EXCLUDE):
-            return f"nothing in this list is {how.value}"
+            return f"nothing in this list can be {how.value}"
         coverage = outcome.payload.plan.coverage
         if index >= len(coverage):
-            return "only a file is left out or taken in"
+            return "only a file can be left out or taken in"
         pattern, present = pattern_of(coverage[index].path), settings.chunking.ignore
         wanted = f"!{pattern}" if how is Steer.PIN else pattern
         others = tuple(rule_pattern for rule_pattern in present if rule_pattern not in (pattern, f"!{pattern}"))

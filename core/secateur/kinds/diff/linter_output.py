@@ -78,11 +78,9 @@ def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise SecateurError(
-                f"{name}: not the JSON it begins as: {error}", hint=hint, code="LINTER_OUTPUT"
-            ) from error
+            raise SecateurError(f"{name}: invalid JSON: {error}", hint=hint, code="LINTER_OUTPUT") from error
         if (entries := _read_json(value)) is None:
-            raise SecateurError(f"{name}: JSON of no known linter", hint=hint, code="LINTER_OUTPUT")
+            raise SecateurError(f"{name}: not the JSON of a known linter", hint=hint, code="LINTER_OUTPUT")
     else:
         entries = (("", finding) for finding in _read_lines(text))
     read = list(entries)

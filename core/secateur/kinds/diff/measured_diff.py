@@ -294,7 +294,7 @@ def _notices(diff: Diff) -> list[Notice]:
     if foreign := [change.path for change in diff.changes if sendable(change.text) != change.text]:
         notices.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {listed(foreign, _NAMED)}."))
     if hidden := [change.path for change in diff.changes if _HIDDEN.search(change.text)]:
-        sentence = "Characters that a reader does not see, or that reorder what he sees, are in"
+        sentence = "Characters that are invisible, or that reorder the text on a screen, are in"
         notices.append(Notice("hidden_characters", f"{sentence} {listed(hidden, _NAMED)}."))
     marks = ((change.path, find_conflict(change.side(new=True))) for change in diff.changes if "<<<<<<<" in change.text)
     if conflicts := [f"{path}:{line}" for path, line in marks if line]:

@@ -279,7 +279,7 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
     findings = plan.lines_under(LINTER)
     if missing := findings["lines"] - findings["shown"]:
         some = f"{missing:,} of {findings['lines']:,} findings of linters"
-        notices.append(Notice("remarks_left_out", f"{some} had no room, or are of files that do not go out."))
+        notices.append(Notice("remarks_left_out", f"{some} had no room, or are about files that do not go out."))
     if not coverage:
         hint = " --base REV compares with another state." if measured.compared.repository else ""
         notices.append(Notice("nothing_changed", f"Nothing changed: {measured.compared.what}.{hint}"))

@@ -44,7 +44,7 @@ def is_repository(path: str) -> bool:
 INPUTS: Sequence[Input] = (
     Input(
         "path",
-        f"of a repository: {FORMS} (default: here)",
+        f"a repository: {FORMS} (default: here)",
         metavar="PATH",
         positional=True,
         default=".",
@@ -55,7 +55,7 @@ INPUTS: Sequence[Input] = (
     ),
     Input(
         "base",
-        "compare with the merge base of this revision and the head (default: that of the main branch)",
+        "compare the head with where it left this revision (default: the main branch)",
         metavar="REV",
         default=None,
         title="Base",
@@ -71,13 +71,13 @@ INPUTS: Sequence[Input] = (
         placeholder="HEAD",
         optional=True,
     ),
-    Input("staged", "the changed state is the index: what would be committed", switch=True),
-    Input("worktree", "the changed state is the files as they are on disk", switch=True),
-    Input("untracked", "with the files on disk: also those that git does not track and does not ignore", switch=True),
+    Input("staged", "compare the index: what would be committed", switch=True),
+    Input("worktree", "compare the files as they are on disk", switch=True),
+    Input("untracked", "with the files on disk: include untracked files that git does not ignore", switch=True),
     Input("diff", "read a unified diff instead of a repository; - reads stdin", default=None),
     Input(
         "ignore",
-        "leave out files that match, beside those of chunking.ignore, in gitignore syntax; !GLOB takes them in;"
+        "leave out matching files, besides those of chunking.ignore (gitignore syntax); !GLOB takes files in;"
         " repeatable",
         metavar="GLOB",
         repeatable=True,
@@ -95,20 +95,20 @@ INPUTS: Sequence[Input] = (
     ),
     Input(
         "rules",
-        "project rules that go into every chunk (default: CLAUDE.md and AGENTS.md as they were at the base)",
+        "project rules that go into every chunk (default: CLAUDE.md and AGENTS.md of the base)",
         default=None,
     ),
     Input("no_rules", "no project rules", switch=True),
     Input(
         "linter",
-        "findings beside the files they speak of, where there is room: SARIF, JSON of ruff or ESLint,"
+        "linter findings to show beside their files if there is room: SARIF, JSON of ruff or ESLint,"
         " path:line:col: message; repeatable",
         repeatable=True,
         title="Linter",
         placeholder="what it found",
         optional=True,
     ),
-    Input("only", "with markdown: print chunk K alone", metavar="K", default=None, least=1, holds="output"),
+    Input("only", "with --format markdown: print only chunk K", metavar="K", default=None, least=1, holds="output"),
     Input(
         "out",
         "write one file per chunk, chunk-001.md and so on, and coverage.json",
@@ -119,7 +119,7 @@ INPUTS: Sequence[Input] = (
     Input("fail_on_skip", "exit 4 if a changed file, or a part of one, is in no chunk", switch=True, holds="output"),
     Input(
         "allow_skip",
-        "rules that --fail-on-skip does not count, e.g. lockfile,binary",
+        "rules that --fail-on-skip ignores, e.g. lockfile,binary",
         metavar="RULE,...",
         default=None,
         holds="output",
@@ -127,11 +127,11 @@ INPUTS: Sequence[Input] = (
 )
 
 FLAGS: Sequence[Flag] = (
-    Flag(_TABLE + "max_chunk_tokens", "N", "tokens a chunk may hold, with all that is injected (default 32000)"),
+    Flag(_TABLE + "max_chunk_tokens", "N", "most tokens of a chunk, rules and instructions included (default 32000)"),
     Flag(
         _TABLE + "signatures",
         "",
-        "where there is room: declarations of what the changes call and who calls them, from the index",
+        "if there is room, add the declarations of callers and callees of the changed functions",
     ),
     Flag(_TABLE + "context_lines", "N", "unchanged lines around a change (default 3)"),
 )

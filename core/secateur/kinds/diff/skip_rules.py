@@ -184,7 +184,7 @@ class Pruner:
             return Verdict(Reason.MINIFIED)
         if file_flags.GENERATED in facts.flags and facts.generated is not False:
             named = file_flags.GENERATED in file_flags.classify(change.path, b"")
-            sign = "by its path or name" if named else "its first lines say so"
+            sign = "by its path or name" if named else "by its first lines"
             return Verdict(Reason.GENERATED, {"sign": sign})
         return None
 

@@ -292,8 +292,8 @@ def _exceeded_error(
     if pinned:
         held = sum(counter.count(text_of(value_at(envelope, path))) for path in pinned)
         names = listed([clip(name, _LONGEST_PIN) for name in sorted(map(section_of, pinned))], _PINS_NAMED)
-        message += f"; pins hold {held:,} ({names})"
-    other = "take pins away" if pinned else "make what may not be trimmed smaller"
+        message += f"; pinned parts take {held:,} ({names})"
+    other = "remove pins" if pinned else "make the parts smaller that may not be trimmed"
     return BudgetExceeded(message, hint=f"a context budget of {tokens:,} is enough, or {other}")
 
 

@@ -93,7 +93,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         ),
         Input(
             "model",
-            "the model it is for; its window gives the budget where none is given",
+            "the model that reads it; its window sets the budget if none is given",
             metavar="M",
             title="Model",
             placeholder="the model it is for",
@@ -103,14 +103,14 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         Flag(
             _TABLE + "tokens",
             "N",
-            "tokens the envelope may hold (0 or not given: 70 % of the window)",
+            "most tokens of the envelope (default, or 0: 70 % of the window)",
             least=0,
             derived=True,
         ),
         Flag(
             _TABLE + "reserve",
             "N",
-            "tokens kept free for the answer (0 or not given: the window's other share)",
+            "tokens kept free for the answer (default, or 0: the rest of the window)",
             least=0,
             derived=True,
         ),

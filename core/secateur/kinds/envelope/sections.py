@@ -71,7 +71,7 @@ def parse_envelope(text: str) -> Any:
 
     def refuse(name: str) -> Any:
         where = line_of(rf"(?<![\w-]){name}\b")
-        raise PromptComposeError(f"{where}{name} is no JSON number", hint="write null or a number")
+        raise PromptComposeError(f"{where}{name} is not a JSON number", hint="write null or a number")
 
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
@@ -79,7 +79,7 @@ def parse_envelope(text: str) -> Any:
         where = f"line {error.lineno}, column {error.colno}"
         raise PromptComposeError(f"{where}: {error.msg}", hint="an envelope is one JSON object") from error
     except DuplicateField as error:
-        raise PromptComposeError(error.message(text), hint="which of them counts is for you to say") from error
+        raise PromptComposeError(error.message(text), hint="keep the one that counts") from error
     except RecursionError as error:
         raise PromptComposeError(
             "values are nested too deep to be read", hint=f"an envelope has at most {DEEPEST} levels"
@@ -102,7 +102,7 @@ def sections(envelope: Any) -> dict[str, Any]:
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         shown = ", ".join(repr(key) for key in unknown[:3]) + more
         faults = [f"lacks {', '.join(missing)}"] if missing else []
-        faults += [f"has beside its sections {clip(shown, _SHOWN)}"] if unknown else []
+        faults += [f"has unknown fields {clip(shown, _SHOWN)}"] if unknown else []
         near = next((near for key in unknown if isinstance(key, str) and (near := suggestion(key, missing))), "")
         hint = f"did you mean {near}? " if near else "put further fields into a section; " if unknown else ""
         raise PromptComposeError(f"$: the envelope {' and '.join(faults)}", hint=hint + _HINT)
@@ -131,7 +131,7 @@ def _copy_value(value: Any, path: Path, above: set[int]) -> Any:
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise _json_error(path, f"is {value}, which is no JSON number", "write null or a number")
+            raise _json_error(path, f"is {value}, which is not a JSON number", "write null or a number")
         return value
     if not isinstance(value, Mapping | list | tuple):
         hint = "an envelope holds objects, lists, texts, numbers, true, false and null"
@@ -147,7 +147,9 @@ def _copy_value(value: Any, path: Path, above: set[int]) -> Any:
         for key, held in value.items():
             if not isinstance(key, str):
                 raise _json_error(
-                    path, f"has the key {clip(repr(key), _SHOWN)}, which is no text", "keys of JSON objects are texts"
+                    path,
+                    f"has the key {clip(repr(key), _SHOWN)}, which is not a text",
+                    "keys of JSON objects are texts",
                 )
             copy[key] = _copy_value(held, (*path, key), above)
     else:

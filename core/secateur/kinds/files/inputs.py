@@ -90,7 +90,7 @@ def read_files(
         reasons = ", ".join(f"{times:,} {reason}" for reason, times in tally)
         notices["left_out"] = Notice("left_out", f"Left out: {reasons} ({listed([name for name, _ in left_out])}).")
     if damaged:
-        notices["invalid_utf8"] = Notice("invalid_utf8", f"Bytes that are no text were replaced in {listed(damaged)}.")
+        notices["invalid_utf8"] = Notice("invalid_utf8", f"Bytes that are not text were replaced in {listed(damaged)}.")
     return files, list(notices.values())
 
 
@@ -151,7 +151,7 @@ def _read_matching(
     try:
         pattern = ShellPattern("/".join(parts[first:]))
     except ValueError as error:
-        raise UsageError(f"{shown(word)} is not a pattern: {error}", hint="signs are *, ?, [a-z] and **") from error
+        raise UsageError(f"{shown(word)} is not a pattern: {error}", hint="wildcards are *, ?, [a-z] and **") from error
     matches = []
     if (base / folder).is_dir():
         _resolve_inside(base / folder, base, folder)

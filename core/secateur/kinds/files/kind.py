@@ -107,15 +107,15 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         Input("conversation", "a transcript whose last questions say what the files are for; - reads stdin"),
     )
     flags: ClassVar[Sequence[Flag]] = (
-        Flag(_TABLE + "max_tokens", "N", "tokens the files may hold together (default 8000)"),
+        Flag(_TABLE + "max_tokens", "N", "most tokens of all files together (default 8000)"),
         Flag(
             _TABLE + "strategy",
             "S",
-            "score (default): the best files; extract: the best files, and snippets of the rest; delete: files in their"
-            " order",
+            "score (default): the best files; extract: the best files, and snippets of the rest; delete: files in the"
+            " given order",
         ),
-        Flag(_TABLE + "sliding_window_size", "W", "lines of a window over a large file (default 100)"),
-        Flag(_TABLE + "sliding_window_overlap", "O", "lines two windows share (default 20)"),
+        Flag(_TABLE + "sliding_window_size", "W", "lines of each window of a large file (default 100)"),
+        Flag(_TABLE + "sliding_window_overlap", "O", "lines that neighbouring windows share (default 20)"),
         PIN,
     )
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True)

@@ -123,11 +123,11 @@ def apply_replies(
         message = f"The model names nothing in {count_noun(len(answers), 'file')} that helps with the query."
         notices.append(Notice("model_named_nothing", message))
     if failed := sum(reply.value is None for reply in replies):
-        message = f"What {failed:,} of {len(replies):,} questions were about is decided without the model."
+        message = f"{failed:,} of {len(replies):,} questions have no answer: their files are decided without the model."
         notices.append(Notice("model_fallback", message))
     if asking.unasked:
         limit = f"{asking.unasked:,} questions were not asked (at most {MOST_QUESTIONS} are)"
-        notices.append(Notice("not_asked", f"{limit}: what they were about is decided without the model."))
+        notices.append(Notice("not_asked", f"{limit}: their files are decided without the model."))
     return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=tuple(notices))
 
 

@@ -424,20 +424,20 @@ def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], setting
     if not rules.enabled:
         over = measured.total - rules.max_tokens
         excess = f" ({count_noun(over, 'token')} more than {rules.max_tokens:,})" if over > 0 else ""
-        return [Notice("pruning_disabled", f"context_prune.enabled is false: all files are as they came{excess}.")]
+        return [Notice("pruning_disabled", f"context_prune.enabled is false: all files stay unchanged{excess}.")]
     if any(decision.text is not None for decision in decisions):
         return []
     if rules.max_tokens == 0:
-        return [Notice("zero_budget", "The budget is 0 tokens: nothing leaves.")]
+        return [Notice("zero_budget", "The budget is 0 tokens: nothing goes out.")]
     if all(decision.reason is Reason.NOT_RELEVANT for decision in decisions):
         scores = f"No file scores {rules.min_score:g} of {SCORES} or more"
         return [Notice("nothing_relevant", f"{scores}: nothing in them answers the query.")]
     least = min(decision.needed for decision in decisions if decision.reason is not Reason.NOT_RELEVANT)
     needed = min([least, *(piece.needed for decision in decisions for piece in decision.tried)])
     room = count_noun(rules.max_tokens, "token")
-    message = f"Nothing that is relevant fits {room}: the smallest of it needs {needed:,}."
+    message = f"Nothing relevant fits {room}: the smallest part needs {needed:,}."
     if rules.strategy == "score":
         again = decide(measured, structs.replace(rules, strategy="extract"), get_counter(measured.counter))
         if any(decision.text is not None for decision in again):
-            message += " With --strategy extract lines of it go out."
+            message += " With --strategy extract, lines of it go out."
     return [Notice("budget_too_small", message)]

@@ -101,7 +101,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         ),
         Input(
             "query",
-            "lines that hold words of it come before other lines",
+            "lines with words of this query come first",
             metavar="Q",
             title="Query",
             placeholder="words to look for",
@@ -109,7 +109,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
             lines=True,
         ),
     )
-    flags: ClassVar[Sequence[Flag]] = (Flag(_TABLE + "max_tokens", "N", "tokens that may go out (default 4000)"), PIN)
+    flags: ClassVar[Sequence[Flag]] = (Flag(_TABLE + "max_tokens", "N", "most tokens of output (default 4000)"), PIN)
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True, mutable=True)
     knobs: ClassVar[Sequence[Knob]] = (budget,)
     formats = ("text", "json", "plain")
@@ -156,7 +156,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         if None in pinned.values():
             known = {name for name, span in pinned.items() if span is not None}
             names = _ledger(material, selection, settings.log.max_tokens).ids
-            looks = f"a line or a range of lines is meant, of 1 to {len(material.lines)}"
+            looks = f"give a line or a range of lines, from 1 to {len(material.lines)}"
             notices = (*notices, *warn_unknown_pins(settings, known.union(names), looks))
         budget = settings.log.max_tokens
         return Outcome(self.name, settings, selection, lambda: _ledger(material, selection, budget), notices)
@@ -295,10 +295,10 @@ def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], b
         notices.append(Notice("many_errors", message))
     note = note_on_times(log.lines.times) if log.lines.times else ""
     if selection.text and note not in selection.text.split("\n", 1)[0]:
-        notices.append(Notice("times_left_out", f"No room was left to say in the text: {note}."))
+        notices.append(Notice("times_left_out", f"The text has no room to say: {note}."))
     if len(log.lines) and not selection.text:
         if not budget:
-            notices.append(Notice("zero_budget", "The budget is 0 tokens: nothing leaves."))
+            notices.append(Notice("zero_budget", "The budget is 0 tokens: nothing goes out."))
         else:
             notices.append(Notice("budget_too_small", f"No line fits the budget of {budget:,} tokens with its marks."))
     return notices

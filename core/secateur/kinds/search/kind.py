@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 INPUTS: Sequence[Input] = (
     Input(
         "query",
-        "what to look for, in words, names, or a whole issue text; - reads stdin",
+        "what to look for: words, names or the text of an issue; - reads stdin",
         metavar="QUERY",
         positional=True,
         required=True,
@@ -72,21 +72,19 @@ INPUTS: Sequence[Input] = (
     Input("rev", "read this commit instead of the working tree", metavar="COMMIT", title="Commit", optional=True),
     Input(
         "partial",
-        "where the repository is not indexed yet, answer in seconds from the files that promise most, and say so;"
-        " what they are read for is kept, and without this flag the next search goes on from there; of a workspace,"
-        " leave out the repositories that cannot be read, and name them",
+        "if the repository is not indexed yet, answer in seconds from the most promising files, and say so; what was"
+        " read is kept for the next search; in a workspace, skip the repositories that cannot be read, and name them",
         switch=True,
         holds="output",
     ),
     Input(
-        "files_from", "read just the files of PATH that this file lists, by lines or NUL; - reads stdin", default=None
+        "files_from", "read only the files of PATH that this file lists, one a line or NUL; - reads stdin", default=None
     ),
     Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
     Input(
         "explain",
-        "id of every candidate, every part of every score, the path of calls, the reason of each drop; and, proven,"
-        " what keeps each listed candidate, the cheapest first, such as --pin or a budget, and what goes out against"
-        " the budget",
+        "print each candidate's id, call path and parts of its score, the reason of each drop, the levers that are"
+        " proven to keep it, cheapest first (--pin, a budget, ...), and how much goes out at each budget",
         switch=True,
         holds="output",
     ),
@@ -99,9 +97,7 @@ INPUTS: Sequence[Input] = (
         words=("all",),
         holds="output",
     ),
-    Input(
-        "fail_on_low", "exit 4 where nothing, or hardly anything, here answers the query", switch=True, holds="output"
-    ),
+    Input("fail_on_low", "exit 4 if nothing here answers the query, or hardly anything", switch=True, holds="output"),
 )
 
 
@@ -258,7 +254,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     )
     inputs: ClassVar[Sequence[Input]] = INPUTS
     flags: ClassVar[Sequence[Flag]] = (
-        Flag("budget", "N", "tokens the pack may hold (default 8000)", least=0),
+        Flag("budget", "N", "most tokens of the pack (default 8000)", least=0),
         Flag(
             "smart_pruning.priority_weights",
             "R,H,D",
@@ -267,7 +263,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             values=weights_of,
         ),
         Flag(TOP_K.key, "K", "anchors, 5-50 (default 10)"),
-        Flag(DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)"),
+        Flag(DEPTH.key, "D", "steps of calls to follow, 1-4 (default 2)"),
         Flag(STRATEGY.key, "S", "priority (default), relevance or density"),
         Flag(
             "relevance.query_kind",
@@ -279,7 +275,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         Flag(
             "graph_rag.only",
             "GLOB",
-            "answer from these files or folders alone, while calls lead through all; repeatable",
+            "answer only from these files or folders; calls are followed everywhere; repeatable",
             repeatable=True,
         ),
         PIN,
@@ -380,7 +376,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def steer(self, outcome: Outcome[SearchDecision], index: int, settings: Settings, how: Steer) -> Settings | str:
         pool = outcome.payload.selection.pool
         return (
-            steered(settings, pool.symbol_id[index], how) if index < len(pool) else f"only a candidate is {how.value}"
+            steered(settings, pool.symbol_id[index], how)
+            if index < len(pool)
+            else f"only candidates can be {how.value}"
         )
 
     def overruled(self, outcome: Outcome[SearchDecision], index: int, settings: Settings) -> Steer | None:
@@ -451,7 +449,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def output(self, outcome: Outcome[SearchDecision]) -> SearchOutput:
         """Returns the report. Its `ledger` lists the kept candidates and the best dropped ones."""
         decision = outcome.payload
-        return decision.engine.report(decision.selection, explain=decision.explain, dropped=decision.dropped)
+        told = decision.engine.report(decision.selection, explain=decision.explain, dropped=decision.dropped)
+        missing = [notice for notice in outcome.of_settings if notice not in told.warnings]
+        return structs.replace(told, warnings=[*missing, *told.warnings]) if missing else told
 
     def add_proofs(self, output: SearchOutput, outcome: Outcome[SearchDecision]) -> SearchOutput:
         """Adds `what_if` to each listed candidate, and the rest on top."""

@@ -169,7 +169,10 @@ def markdown_report(report: DecisionReport) -> str:
         parts.append(f"{heading(3, CHANGED)}\n{''.join(block(clip(report.changed, LIMIT // 4), 'diff')).rstrip()}\n\n")
     end = f"{heading(3, 'Get it again')}\n{''.join(block(report.command, 'sh'))}".rstrip() + "\n"
     room = LIMIT - sum(map(len, parts)) - len(end)
-    for title, states, most in (("Goes out", STATE_ORDER[:3], None), ("Does not", STATE_ORDER[3:], MOST_DROPPED)):
+    for title, states, most in (
+        ("Goes out", STATE_ORDER[:3], None),
+        ("Left out", STATE_ORDER[3:], MOST_DROPPED),
+    ):
         items = [item for item in report.items if item.state in states]
         if of := sum(report.counts[state].number for state in states):
             parts.append(_table(title, items[:most], of, report.scored, room))

@@ -1,9 +1,9 @@
 """Reads rollouts of Codex CLI: one record a line, `{"timestamp", "type", "payload"}`; a `response_item` is sent to the
 model.
 
-Supported are the records of versions 0.32 to 0.149 (`session_meta`, `turn_context`, `response_item`, `event_msg`,
-`compacted`, `world_state`), and the bare items of older versions. A `compacted` record replaces everything before it;
-`thread_rolled_back` takes back turns. Encrypted content is not counted: its size is unknown.
+Supported are the records of versions 0.32 to 0.169 (`session_meta`, `turn_context`, `response_item`, `event_msg`,
+`token_usage_record`, `compacted`, `world_state`), and the bare items of older versions. A `compacted` record replaces
+everything before it; `thread_rolled_back` takes back turns. Encrypted content is not counted: its size is unknown.
 """
 
 import re
@@ -34,7 +34,9 @@ from secateur.kinds.conversation.session_formats.base import (
     text_at,
 )
 
-_RECORDS = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"))
+_RECORDS = frozenset(
+    ("session_meta", "turn_context", "response_item", "event_msg", "token_usage_record", "compacted", "world_state")
+)
 _TEXT_RESULTS = (
     "function_call_output",
     "custom_tool_call_output",
@@ -135,21 +137,24 @@ class CodexCli(SessionFormat):
         return heading
 
     def usage(self, value: Mapping[str, Any]) -> ReportedUsage | None:
-        if value.get("type") != "event_msg" or field_of(value, "payload", "type") != "token_count":
+        told = field_of(value, "payload")
+        if value.get("type") == "token_usage_record":
+            used, total = field_of(told, "usage"), field_of(told, "thread_token_usage")
+        elif value.get("type") == "event_msg" and text_at(told, "type") == "token_count":
+            told = field_of(told, "info")
+            used, total = field_of(told, "last_token_usage"), field_of(told, "total_token_usage")
+        else:
             return None
-        info = field_of(value, "payload", "info")
-        used = field_of(info, "last_token_usage")
         if not isinstance(used, dict) or not count_at(used, "input_tokens"):
             return None
-        # A record with the same sum reports limits, not another request.
-        request = str(count_at(info, "total_token_usage", "total_tokens"))
         return ReportedUsage(
-            request,
+            # the same sum: the same request again, or only its limits
+            str(count_at(total, "total_tokens") or text_at(told, "response_id")),
             count_at(used, "input_tokens"),
             count_at(used, "cached_input_tokens"),
-            0,
+            count_at(used, "cache_write_input_tokens"),
             count_at(used, "output_tokens"),
-            count_at(info, "model_context_window"),
+            count_at(told, "model_context_window"),
         )
 
     def compacts(self, value: Mapping[str, Any]) -> bool:
