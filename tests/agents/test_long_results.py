@@ -29,12 +29,16 @@ ITEMS = [{"id": at, "name": f"order {at}", "state": "lost" if at == 333 else "pa
 FILES = "".join(f"./src/module{at}/file{at % 13}.py\n" for at in range(900))
 
 
-def settings(above: int = 2_000, zone: int = 100_000, **more: object) -> Settings:
-    values = {"safe_zone_tokens": zone, "shorten_above": above, **more}
+def settings(zone: int = 100_000, **more: object) -> Settings:
+    values = {"safe_zone_tokens": zone, **more}
     return with_values(
         Settings(profile="recommended"),
         {"tokens.counter": "chars4", **{f"conversation_prune.{key}": value for key, value in values.items()}},
     )
+
+
+def live_of(above: int = 2_000, zone: int = 100_000, store: Store | None = None, rules: Settings | None = None) -> Live:
+    return Live(rules or settings(zone), store, shorten_above=above)
 
 
 def called(result: str, tool: str = "Bash", **arguments: str) -> list[dict[str, Any]]:
@@ -67,7 +71,7 @@ def text_of(messages: list[Any]) -> str:
     ids=["log", "build", "table", "json", "jsonl", "listing"],
 )
 def test_a_long_result_is_shortened_by_its_kind_and_can_be_had_back(result: str, stays: str, tmp_path: Path) -> None:
-    live = Live(settings(), Store.at(tmp_path))
+    live = live_of(store=Store.at(tmp_path))
     step = live.step(called(result))
     text = text_of(step.messages)
     assert stays in text and len(text) < len(result) / 3
@@ -81,12 +85,12 @@ def test_a_long_result_is_shortened_by_its_kind_and_can_be_had_back(result: str,
 
 def test_what_an_agent_reminds_of_below_a_result_stays() -> None:
     reminder = "\n\n<system-reminder>\nThe server secateur offers recall.\n</system-reminder>"
-    plain, reminded = (text_of(Live(settings()).step(called(text)).messages) for text in (PODS, PODS + reminder))
+    plain, reminded = (text_of(live_of().step(called(text)).messages) for text in (PODS, PODS + reminder))
     assert reminded == plain + reminder
 
 
 def test_rows_say_how_many_of_how_many_and_the_first_and_last_stay() -> None:
-    head, rows, *lines = text_of(Live(settings()).step(called(PODS)).messages).splitlines()
+    head, rows, *lines = text_of(live_of().step(called(PODS)).messages).splitlines()
     assert "ask for less, or write it to a file" in head and "recall" not in head
     assert rows.startswith(f"[{len(lines)} of 901 rows: ")
     assert lines[:2] == PODS.splitlines()[:2] and lines[-1] == PODS.splitlines()[-1]
@@ -95,7 +99,7 @@ def test_rows_say_how_many_of_how_many_and_the_first_and_last_stay() -> None:
 
 
 def test_a_shortened_json_is_json_below_the_first_line() -> None:
-    text = text_of(Live(settings()).step(called(json.dumps({"orders": ITEMS, "next": None}))).messages)
+    text = text_of(live_of().step(called(json.dumps({"orders": ITEMS, "next": None}))).messages)
     value = json.loads(text.partition("\n")[2])
     note, *kept = value["orders"]
     assert note.startswith(f"[{len(kept)} of 900 items") and value["next"] is None
@@ -120,27 +124,27 @@ SOURCE = [
 @pytest.mark.parametrize(("tool", "arguments", "result"), SOURCE)
 def test_source_code_words_and_what_was_recalled_stay_whole(tool: str, arguments: Any, result: str) -> None:
     messages = called(result, tool, **arguments)
-    step = Live(settings()).step(messages)
+    step = live_of().step(messages)
     assert step.messages[2] is messages[2] and step.changed == ()
 
 
 def test_nothing_is_shortened_unless_it_is_asked_for_or_where_the_user_keeps_it() -> None:
     messages = called(LOG)
-    assert Live(settings(0)).step(messages).messages == messages
-    assert Live(settings(50_000)).step(messages).messages == messages
-    assert Live(settings(keep_tools=("Bash",))).step(messages).messages == messages
-    assert Live(with_values(settings(), {"pins": ("messages[2]",)})).step(messages).messages == messages
+    assert live_of(0).step(messages).messages == messages
+    assert live_of(50_000).step(messages).messages == messages
+    assert live_of(rules=settings(keep_tools=("Bash",))).step(messages).messages == messages
+    assert live_of(rules=with_values(settings(), {"pins": ("messages[2]",)})).step(messages).messages == messages
 
 
 def test_what_was_decided_at_first_sight_stays_whoever_folds_the_history() -> None:
-    live, messages, before = Live(settings(zone=2_000)), called(LOG), list[Any]()
+    live, messages, before = live_of(zone=2_000), called(LOG), list[Any]()
     cuts = 0
     for number in range(2, 26):
         step = live.step(messages)
         if step.cache.first_changed is None:
             assert step.messages[: len(before)] == before
         cuts += step.cache.first_changed is not None
-        assert Live(settings(zone=2_000)).step(messages).messages == step.messages
+        assert live_of(zone=2_000).step(messages).messages == step.messages
         before = step.messages
         more = called(BUILD[number * 9 :] if number % 3 else CODE[: number * 300])
         messages = [*messages, *json.loads(json.dumps(more[1:]).replace("c1", f"c{number}"))]
@@ -150,7 +154,7 @@ def test_what_was_decided_at_first_sight_stays_whoever_folds_the_history() -> No
 def test_over_its_bound_of_work_results_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folds, "MOST_WORK", 100)
     messages = called(LOG)
-    assert Live(settings()).step(messages).messages == messages
+    assert live_of().step(messages).messages == messages
 
 
 @pytest.mark.parametrize("form", API_FORMATS)
@@ -159,10 +163,10 @@ def test_what_is_sent_stays_valid(form: str) -> None:
     for seed in range(6):
         history = api_conversation(form, seed)
         grown = json.loads(re.sub(r'"(?:printed \\n)+"', lambda _: json.dumps(LOG), json.dumps(history)))
-        step = Live(settings(300)).step(grown)
+        step = live_of(300).step(grown)
         changed += any(entry.reason is Reason.LONG_RESULT for entry in step.changed)
         assert refused(step.messages) == [] or refused(grown)
-        assert Live(settings(300)).step(grown).messages == step.messages
+        assert live_of(300).step(grown).messages == step.messages
     assert changed > 1
 
 
@@ -171,5 +175,5 @@ DEEP = "[1,2,3," * 900 + json.dumps("x" * 9_000) + "]" * 900
 
 @pytest.mark.parametrize("text", [*(one * 9_000 for one in ("[", "{", "\0", "|", "\ud800\n", "1,2\n", "\n")), DEEP])
 def test_damaged_texts_cost_nothing(text: str) -> None:
-    live = Live(settings(1_000))
+    live = live_of(1_000)
     assert len(live.step(called(text)).messages) == 3 and live.failures == 0

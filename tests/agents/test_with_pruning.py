@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.settings import with_values
 from secateur_agents import Live, Store
 from secateur_agents.proxy import pruning
 from secateur_agents.proxy.pruning import RequestPruner
@@ -179,8 +178,7 @@ def persisted(path: Path | str, preview: str = WHOLE[:1_990]) -> bytes:
 
 
 def sent_for(home: Path, data: bytes, store: Store | None = None) -> str:
-    above = with_values(settings(100_000), {"conversation_prune.shorten_above": 4_000})
-    edited = RequestPruner(above, store, outputs=home).edit("/v1/messages", "", data)
+    edited = RequestPruner(settings(100_000), store, home=home).edit("/v1/messages", "", data)
     if edited is None:
         return ""
     text = json.loads(edited)["messages"][2]["content"][0]["content"]

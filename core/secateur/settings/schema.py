@@ -277,13 +277,6 @@ class ConversationPrune(Table, frozen=True):
         int, Meta(ge=0, le=1_000_000), about("Tool results at the end that are never cleared.", flag="--keep-last")
     ] = 0
     keep_tools: Annotated[tuple[str, ...], about("Tools whose results are never cleared.", flag="--keep-tools")] = ()
-    shorten_above: Annotated[
-        Limit,
-        about(
-            "Tokens above which a program that sends a history again and again (`Live`) shortens a log, a table, a "
-            "listing or JSON as it comes; 0: never. `secateur with` takes 4,000."
-        ),
-    ] = 0
 
 
 class ContextBudget(Table, frozen=True):

@@ -93,13 +93,9 @@ def _serve(options: CommandCall, plan: Plan, program: str) -> int:
 def _load_settings(options: CommandCall) -> Settings:
     """Returns the user's settings, under the profile `recommended` unless the user names another. A repository's file
     has no say."""
-    from secateur import with_values
-
     loaded = options.load_settings(None)
     if "profile" not in loaded.origins:
         loaded = options.quiet_settings(None, {"profile": "recommended"}, None)
-    if "conversation_prune.shorten_above" not in loaded.origins:
-        return with_values(loaded.settings, {"conversation_prune.shorten_above": 4_000})
     return loaded.settings
 
 

@@ -16,7 +16,6 @@ import zlib
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from operator import is_
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from secateur_agents.savings import SavingsRecord
 from secateur_agents.store import OriginalStore
 
 MOST_BYTES = 128 << 20  # most bytes of a body that was compressed
+SHORTEN_ABOVE = 4_000  # tokens of a result that is shortened as it comes
 _MOST_MODELS = 16  # models with a memory of their own: a session asks a few
 _MOST_MODEL_CHARS = 200
 
@@ -61,19 +61,14 @@ class RequestPruner:
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        store: OriginalStore | None,
-        observe: Observe | None = None,
-        outputs: Path | None = None,
+        self, settings: Settings, store: OriginalStore | None, observe: Observe | None = None, home: Path | None = None
     ) -> None:
         """`store`: None: the agent has no tool that gives originals back. `observe`: gets the body of each request
-        that was pruned or fitted, its history as it came, the model, and the step. `outputs`: the agent's own folder,
+        that was pruned or fitted, its history as it came, the model, and the step. `home`: the agent's own folder,
         to which it writes long outputs of tools."""
         self.records: list[SavingsRecord] = []
         self.whole: Tally[str] = Tally()
-        self._settings, self._store, self._observe = settings, store, observe
-        self._whole_of = partial(read_saved, outputs) if outputs else None
+        self._settings, self._store, self._observe, self._home = settings, store, observe, home
         self._lives: dict[str, Live] = {}
         self._lock = threading.Lock()
 
@@ -118,23 +113,22 @@ class RequestPruner:
             if model not in self._lives and len(self._lives) >= _MOST_MODELS:
                 del self._lives[next(iter(self._lives))]
             return self._lives.setdefault(
-                model, Live(self._settings, self._store, model=model, whole_of=self._whole_of)
+                model, Live(self._settings, self._store, 0, model, SHORTEN_ABOVE, self._read_saved)
             )
 
-
-def read_saved(folder: Path, result: str) -> str:
-    """Returns the whole of a result of which Claude Code sends the beginning, without credentials: of a regular file of
-    the user in the agent's own folder, to which no link leads, and which begins so. "": there is none."""
-    if (found := _SAVED.fullmatch(result)) is None:
+    def _read_saved(self, result: str) -> str:
+        """Returns the whole of a result of which Claude Code sends the beginning, without credentials: of a regular
+        file of the user in the agent's own folder, to which no link leads, and which begins so. "": there is none."""
+        if (folder := self._home) is None or (found := _SAVED.fullmatch(result)) is None:
+            return ""
+        with suppress(OSError, ValueError):
+            path, home = Path(found[1]).resolve(strict=True), folder.resolve()
+            inside, status = Path(found[1]).relative_to(folder).parts, path.stat()
+            own = stat.S_ISREG(status.st_mode) and status.st_uid == home.stat().st_uid and status.st_size <= 4 << 20
+            if own and path == home.joinpath(*inside) and (*inside[:1], *inside[3:-1]) == ("projects", "tool-results"):
+                text = path.read_bytes()[: status.st_size].decode("utf-8")
+                return redact(text)[0] if text.startswith(found[2]) else ""
         return ""
-    with suppress(OSError, ValueError):
-        path, home = Path(found[1]).resolve(strict=True), folder.resolve()
-        inside, status = Path(found[1]).relative_to(folder).parts, path.stat()
-        own = stat.S_ISREG(status.st_mode) and status.st_uid == home.stat().st_uid and status.st_size <= 4 << 20
-        if own and path == home.joinpath(*inside) and (*inside[:1], *inside[3:-1]) == ("projects", "tool-results"):
-            text = path.read_bytes()[: status.st_size].decode("utf-8")
-            return redact(text)[0] if text.startswith(found[2]) else ""
-    return ""
 
 
 class _NotPrunedError(Exception):

@@ -132,7 +132,8 @@ class Fold:
         recalls: bool = False,
         model: str = "",
         counter: Counter | None = None,
-        whole_of: Callable[[str], str] | None = None,
+        shorten_above: int = 0,
+        whole_of: Callable[[str], str] = lambda _result: "",
     ) -> Iterator[Fold]:
         """Folds a history that goes on from this fold (`goes_on`), with the settings that made it: yields a fold for
         each further request; the last is that of the whole.
@@ -142,6 +143,7 @@ class Fold:
             recalls: the originals of cuts are kept, and placeholders name them.
             model: the model that is asked, in whose tokens the safe zone holds.
             counter: None: that of the model and the settings.
+            shorten_above: tokens above which a log, a table, a listing or JSON is shortened as it comes; 0: never.
             whole_of: returns the whole of a result of which the agent sends only the beginning; "" if there is none.
 
         Raises:
@@ -178,8 +180,8 @@ class Fold:
             for number in range(begin, first + stop):
                 if not fold.exhausted and any(is_unchanged_note(part) for _, part in new[number - first].results):
                     fold = replace(_with_renewed(fold, history, number, counter), work=fold.work + fold.whole)
-            if zone.shorten_above and not fold.exhausted:
-                fold = _with_shortened(fold, first + stop - begin, settings, counter, recalls, whole_of)
+            if shorten_above and not fold.exhausted:
+                fold = _with_shortened(fold, first + stop - begin, settings, counter, recalls, shorten_above, whole_of)
             target, reread = fold.last or (int(zone.safe_zone_tokens * zone.cut_to),) * 2
             if fold.exhausted:
                 message = f"Pruning stopped: the conversation needs more than {MOST_WORK:,} tokens of work."
@@ -188,8 +190,7 @@ class Fold:
                 fold = _cut(replace(fold, work=fold.work + fold.tokens), settings, counter, progress, recalls)
             paid = Fold.price(fold.tokens, fold.cached_tokens(before))
             unpruned = Fold.price(fold.whole, before.whole)
-            cut = fold.cut is not None and fold.cut.first_changed is not None
-            waits = not cut and not fold.exhausted and fold.tokens > fold.limit
+            waits = not fold.exhausted and fold.tokens > fold.limit
             fold = replace(fold, waiting=waits, paid=before.paid + paid, unpruned=before.unpruned + unpruned)
             begin = first + stop
             yield fold
@@ -270,56 +271,43 @@ def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Coun
         )
         if (text := next(reads, "")) and text not in standing:
             changed[note] = text
-    return _with_texts(fold, number, messages[number], changed, State.KEPT, Reason.RENEWED, counter)
+    return _with_texts(fold, number, messages[number], changed, Reason.RENEWED, counter) if changed else fold
 
 
 def _with_shortened(
-    fold: Fold,
-    count: int,
-    settings: Settings,
-    counter: Counter,
-    recalls: bool,
-    whole_of: Callable[[str], str] | None,
+    fold: Fold, new: int, settings: Settings, counter: Counter, recalls: bool, above: int, whole: Callable[[str], str]
 ) -> Fold:
-    """Returns the fold with the long results among its last `count` messages shortened, which are new. What a call to
+    """Returns the fold with the long results among its last `new` messages shortened, which are new. What a call to
     recall gave back stays, and so does what a user pinned, or the settings keep."""
-    rules, tokens = settings.conversation_prune, fold.tokens
-    for number, message in enumerate(read_messages(list(fold.messages[-count:])).messages, fold.count - count):
+    keep, tokens, originals = settings.conversation_prune.keep_tools, fold.tokens, dict[str, str]()
+    for number, message in enumerate(read_messages(list(fold.messages[-new:])).messages, fold.count - new):
         changed: dict[MessagePart, str] = {}
         for _, part in message.results if f"messages[{number}]" not in settings.pins else ():
-            kept = part.tool in rules.keep_tools or part.tool.rpartition("__")[2] == RECALL
-            if kept or part.put is None or part.media or part.span:
+            if part.tool in keep or part.tool.rpartition("__")[2] == RECALL or not part.put or part.media or part.span:
                 continue
             result, *reminder = part.text.partition("\n\n<system-reminder>")  # Claude Code puts it below results
-            text = (whole_of(result) if whole_of is not None else "") or result
-            if len(text) <= rules.shorten_above or (size := counter.count(text)) <= rules.shorten_above:
+            text = whole(result) or result
+            if len(text) <= above or (size := counter.count(text)) <= above:
                 continue  # a token is a character or more, but for rare ones
             fold = replace(fold, work=fold.work + size)
-            if (short := shorten_result(part, text, settings, counter)) is None or len(short) >= len(text):
-                continue
-            changed[part] = "".join((say_shortened(result, text, short, size, recalls=recalls), *reminder))
-            if recalls:
-                fold = replace(fold, originals={**fold.originals, digest_of(text): text})
-        if changed:
-            fold = _with_texts(fold, number, message, changed, State.SHORTENED, Reason.LONG_RESULT, counter)
-    if fold.tokens == tokens:
-        return fold
-    return replace(fold, cut=CacheShape(None, fold.tokens, 0, tokens - fold.tokens, 0))
+            short = shorten_result(part, text, settings, counter)
+            if 0 < len(short) < len(text):
+                changed[part] = "".join((say_shortened(result, text, short, size, recalls=recalls), *reminder))
+                originals[digest_of(text)] = text
+        fold = _with_texts(fold, number, message, changed, Reason.LONG_RESULT, counter) if changed else fold
+    return replace(
+        fold,
+        cut=CacheShape(None, fold.tokens, 0, tokens - fold.tokens, 0) if originals else None,
+        originals=originals if recalls else {},
+    )
 
 
 def _with_texts(
-    fold: Fold,
-    number: int,
-    message: Message,
-    changed: Mapping[MessagePart, str],
-    state: State,
-    reason: Reason,
-    counter: Counter,
+    fold: Fold, number: int, message: Message, changed: Mapping[MessagePart, str], reason: Reason, counter: Counter
 ) -> Fold:
     """Returns the fold with other texts in a message of the history that leaves as it came."""
-    if not changed:
-        return fold
     at, raw = fold.numbers.index(number), replace_texts(message.raw, changed)
+    state = State.KEPT if reason is Reason.RENEWED else State.SHORTENED
     before, after = _tokens_of([message, _message_of(raw)], counter, unreported)
     return replace(
         fold,

@@ -1,6 +1,6 @@
 """Shortens long results of tools as they enter a conversation: JSON, tables, listings and logs, never source code.
 
-    shorten_result(part, part.text, settings, counter)      # the text that stays; None: the result stays as it is
+    shorten_result(part, part.text, settings, counter)      # the text that stays; "": the result stays as it is
 
 What decides are the call and the text alone, so that whoever folds a history shortens its results alike. JSON, tables
 and listings keep the first rows, the last, those that are unlike the others, and an even choice between; of a log stays
@@ -12,8 +12,7 @@ import re
 from collections import Counter as Tally
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import islice
-from pathlib import PurePosixPath
+from itertools import accumulate, islice
 from typing import Any
 
 from msgspec import structs
@@ -29,7 +28,7 @@ KEPT_TOKENS = 1_000  # most tokens of a shortened result, beside the line that s
 MOST_CHARS = 4 << 20  # longer results stay as they are
 
 # Files whose text is data: what reads any other file gives source code, or what somebody wrote to be read.
-_DATA = frozenset((".log", ".out", ".json", ".jsonl", ".ndjson", ".csv", ".tsv"))
+_DATA = ".log", ".out", ".json", ".jsonl", ".ndjson", ".csv", ".tsv"
 # Programs that print files or parts of them.
 _PRINTERS = frozenset(
     "cat nl bat sed head tail less more awk grep egrep rg ag git gh diff jq xxd strings".split()  # noqa: SIM905
@@ -38,158 +37,111 @@ _CODE_ENDS, _CODE_SHARE = ("{", "}", ";", ",", "("), 0.3  # a share of lines tha
 
 # A line of a file with its number, or of `grep`: it may be source code.
 _OF_FILE = re.compile(r"\s{0,9}\d{1,9}[→:\-\t]|[^\s:]{1,1024}[:-]\d{1,9}[:-]|--$")
-# A line of `ls -l`, or of `git log --oneline`, and not of `git blame`.
-_LISTED = re.compile(r"[-dlbcps][-rwxsStT]{9}[.+@]? |[0-9a-f]{7,40} [^(\s]")
+# A line of `ls -l`, of `git log --oneline` and not of `git blame`, or a path.
+_LISTED = re.compile(r"[-dlbcps][-rwxsStT]{9}[.+@]? |[0-9a-f]{7,40} [^(\s]|(?=\S*[/.])\S*[^\s,;({]$")
 
-_LEAST_ROWS, _ALIKE = (
-    20,
-    0.8,
-)  # so many lines, and this share with as many columns, or of one form, are rows
+_LEAST_ROWS, _ALIKE = 20, 0.8  # so many lines, and this share with as many columns, or of a listing, are rows
 _FIRST, _LAST = 8, 3  # rows that stay at the beginning, with the heads of the columns, and at the end
 _MOST_VALUES, _RARE = 8, 0.03  # a column of so few values has kinds; a row of a kind as rare as this share stays
-_ODD_SHARE = 0.5  # of the rows that stay, for those that are unlike the others
-
-# Most items of each list, and most characters of each text, of a shortened JSON; the first that fits counts.
-_JSON_SIZES = (
-    *((256, 4_000), (128, 2_000), (64, 1_000), (48, 600), (32, 400), (24, 300), (16, 300), (12, 200)),
-    *((8, 200), (6, 120), (4, 80), (3, 60), (2, 40)),
-)
+_STAY = "the first, the last, the unusual and an even choice"
 
 
-def shorten_result(part: MessagePart, text: str, settings: Settings, counter: Counter) -> str | None:
+def shorten_result(part: MessagePart, text: str, settings: Settings, counter: Counter) -> str:
     """Returns what stays of a long result.
 
     Args:
         part: the result, with the tool and the arguments of its call.
         text: of the result, or of the whole of which the result holds the beginning.
     """
-    programs, accesses = shell_programs(part), file_accesses(part)
-    if "secateur" in programs or len(text) > MOST_CHARS:
-        return None
-    if any(one.operation not in LOOKED or PurePosixPath(one.path).suffix not in _DATA for one in accesses):
-        return None
-    lines = text.splitlines()
-    if text.lstrip()[:1] in ("{", "["):
-        if (value := _read_json(text)) is not None:
-            return _shorten_json(value, counter)
-        values = [_read_json(line) for line in lines if line.strip()]
-        if None not in values:
-            return _shorten_json(values, counter)
+    programs, lines = shell_programs(part), text.splitlines()
+    if (
+        len(text) > MOST_CHARS
+        or "secateur" in programs
+        or not all(one.operation in LOOKED and one.path.endswith(_DATA) for one in file_accesses(part))
+    ):
+        return ""
+    for whole in (text, f"[{','.join(filter(str.strip, lines))}]") if text.lstrip()[:1] in ("{", "[") else ():
+        with suppress(ValueError, RecursionError):
+            texts = (
+                json.dumps(_fewer_items(value, int(256 * 0.7**step)), ensure_ascii=False, separators=(",", ":"))
+                for value in [json.loads(whole)]
+                for step in range(14)
+            )
+            return next((one for one in texts if len(one) < 8 * KEPT_TOKENS and counter.count(one) <= KEPT_TOKENS), "")
     looked = [line for line in lines[:: 1 + len(lines) // 2_000] if line.strip()]
-    if len(looked) < _LEAST_ROWS or any(line.startswith(("diff --git ", "@@ -")) for line in looked):
-        return None
-    if 2 * sum(map(is_stamped, looked)) > len(looked):
-        return _shorten_log(text, settings, evident=True)
+    stamped = 2 * sum(map(is_stamped, looked)) > len(looked)
     ran = bool(programs) and _PRINTERS.isdisjoint(programs)
-    if not ran and 2 * sum(map(bool, map(_OF_FILE.match, looked))) > len(looked):
-        return None
-    if (cells := _split_rows(lines, looked)) is not None:
+    of_files = 2 * sum(map(bool, map(_OF_FILE.match, looked))) > len(looked) and not ran and not stamped
+    if of_files or len(looked) < _LEAST_ROWS or any(line.startswith(("diff --git ", "@@ -")) for line in looked):
+        return ""
+    if not stamped and (cells := _split_rows(lines)):
         return _shorten_rows(lines, cells, counter)
     code = sum(line.rstrip().endswith(_CODE_ENDS) for line in looked) > _CODE_SHARE * len(looked)
-    return _shorten_log(text, settings, evident=False) if ran and not code else None
+    return _shorten_log(text, settings, evident=stamped) if stamped or (ran and not code) else ""
 
 
-# --- rows -------------------------------------------------------------------------------------------------------------
-
-
-def _split_rows(lines: Sequence[str], looked: Sequence[str]) -> list[list[str]] | None:
-    """Splits the rows of a table, or of a listing, into columns; None: the lines are not rows."""
+def _split_rows(lines: Sequence[str]) -> list[list[str]]:
+    """Splits the rows of a table, or of a listing, into columns; []: the lines are not rows."""
     for separator, least in (("\t", 2), ("|", 3), (",", 3), ("  ", 2), (None, 4)):
-        rows = [[cell for cell in line.split(separator) if cell.strip()] for line in lines]
+        rows = [[cell.strip() for cell in line.split(separator) if cell.strip()] for line in lines]
         width, count = Tally(map(len, rows)).most_common(1)[0]
         if width >= least and count >= _ALIKE * len(lines):
             return rows
-    paths = (not re.search(r"\S\s+\S|[,;({]$", line) and ("/" in line or "." in line) for line in looked)
-    if max(sum(paths), sum(map(bool, map(_LISTED.match, looked)))) >= _ALIKE * len(looked):
-        return [[line] for line in lines]
-    return None
+    return [[line] for line in lines] if sum(map(bool, map(_LISTED.match, lines))) >= _ALIKE * len(lines) else []
 
 
-def _shorten_rows(lines: Sequence[str], cells: Sequence[Sequence[str]], counter: Counter) -> str | None:
-    tokens, left = counter.count_many(line + "\n" for line in lines), KEPT_TOKENS
-    kept = list[int]()
-    for index in _order_rows(lines, cells):
-        if tokens[index] <= left:
-            kept.append(index)
-            left -= tokens[index]
-    note = f"[{len(kept):,} of {len(lines):,} rows: the first, the last, the unusual and an even choice]\n"
-    return note + "\n".join(lines[index] for index in sorted(kept)) if len(kept) >= _FIRST else None
+def _shorten_rows(lines: Sequence[str], cells: Sequence[Sequence[str]], counter: Counter) -> str:
+    tokens = counter.count_many(line + "\n" for line in lines)
+    order = _choose_rows(cells, KEPT_TOKENS * len(lines) // sum(tokens))
+    used = zip(order, accumulate(tokens[index] for index in order), strict=True)
+    kept = [lines[index] for index in sorted(index for index, so_far in used if so_far <= KEPT_TOKENS)]
+    return "\n".join((f"[{len(kept):,} of {len(lines):,} rows: {_STAY}]", *kept)) if len(kept) >= _FIRST else ""
 
 
-def _order_rows(texts: Sequence[str], cells: Sequence[Sequence[str]], most: int = 0) -> list[int]:
-    """Returns the rows in the order in which they stay: the first, the last, those that report an error or are of a
-    rare kind, then an even choice that grows denser. `most`: as many as may stay; 0: any."""
-    size = len(texts)
-    kinds: dict[int, Tally[str]] = {}
-    for row in cells:
-        for column, cell in enumerate(row):
-            if len(known := kinds.setdefault(column, Tally())) <= _MOST_VALUES:
-                known[cell.strip()] += 1
-
-    def odd(index: int) -> bool:
-        if severity_of(texts[index][:1_000]) == LIKELY:
-            return True
-        counts = ((kinds[column], cell.strip()) for column, cell in enumerate(cells[index]))
-        return any(len(known) <= _MOST_VALUES and known[cell] <= _RARE * size for known, cell in counts)
-
-    first, last = (min(count, 1 + most // 4) if most else count for count in (_FIRST, _LAST))
-    ends = [*range(min(first, size)), *range(max(first, size - last), size)]
-    unusual = list(islice(filter(odd, range(first, size - last)), int(_ODD_SHARE * (most or size)) or 1))
-    even, step = list[int](), 1
-    while step < size:
-        step *= 2
-        even += (index * size // step for index in range(1, step, 2))
-    return list(dict.fromkeys((*ends, *unusual, *even)))
+def _choose_rows(cells: Sequence[Sequence[str]], most: int) -> list[int]:
+    """Returns up to `most` of more rows: the first, the last, those that report an error or are of a rare kind, then
+    an even choice."""
+    size, counts = len(cells), Tally(one for row in cells for one in enumerate(row))
+    values = Tally(column for column, _ in counts)
+    rare = {one for one, count in counts.items() if values[one[0]] <= _MOST_VALUES and count <= _RARE * size}
+    first, last = (min(count, 1 + most // 4) for count in (_FIRST, _LAST))
+    odd = (
+        index
+        for index in range(first, size - last)
+        if not rare.isdisjoint(enumerate(cells[index])) or severity_of(" ".join(cells[index])[:1_000]) == LIKELY
+    )
+    chosen = [*range(first), *range(size - last, size), *islice(odd, most // 2)]
+    return list(dict.fromkeys((*chosen, *range(first, size, -(-size // max(1, most - len(chosen)))))))[:most]
 
 
-# --- JSON -------------------------------------------------------------------------------------------------------------
-
-
-def _read_json(text: str) -> Any:
-    """Reads a JSON; None: it is not one."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(text)
-    return None
-
-
-def _shorten_json(value: Any, counter: Counter) -> str | None:
-    for most, characters in _JSON_SIZES:
-        with suppress(RecursionError):
-            text = json.dumps(_fewer_items(value, most, characters), ensure_ascii=False, separators=(",", ":"))
-            if len(text) <= 8 * KEPT_TOKENS and counter.count(text) <= KEPT_TOKENS:
-                return text
-    return None
-
-
-def _fewer_items(value: Any, most: int, characters: int) -> Any:
+def _fewer_items(value: Any, most: int) -> Any:
+    """Returns a JSON with so many items of each list, and 16 times as many characters of each text."""
     if isinstance(value, dict):
-        return {key: _fewer_items(inside, most, characters) for key, inside in value.items()}
+        return {key: _fewer_items(inside, most) for key, inside in value.items()}
     if isinstance(value, list):
-        kept, note = value, list[str]()
-        if len(value) > most:
-            fields = (item.items() if isinstance(item, dict) else [("", item)] for item in value)
-            # not what lies deeper, which would be read again at each level
-            cells = [[f"{key}={one!s:.99}" for key, one in row if not isinstance(one, dict | list)] for row in fields]
-            kept = [value[index] for index in sorted(_order_rows(list(map(" ".join, cells)), cells, most)[:most])]
-            note = [f"[{most:,} of {len(value):,} items: the first, the last, the unusual and an even choice]"]
-        return note + [_fewer_items(item, most, characters) for item in kept]
-    if isinstance(value, str) and len(value) > characters:
-        return f"{value[:characters]}… [{characters:,} of {len(value):,} characters]"
-    return value
+        cells = [
+            [
+                f"{key}={one!s:.99}"
+                for key, one in (item if isinstance(item, dict) else {"": item}).items()
+                if not isinstance(one, dict | list)  # what lies deeper would be read again at each level
+            ]
+            for item in value
+        ]
+        kept = sorted(_choose_rows(cells, most)) if len(value) > most else range(len(value))
+        note = [f"[{len(kept):,} of {len(value):,} items: {_STAY}]"] if len(kept) < len(value) else []
+        return note + [_fewer_items(value[index], most) for index in kept]
+    long = isinstance(value, str) and len(value) > 16 * most
+    return f"{value[: 16 * most]}… [{16 * most:,} of {len(value):,} characters]" if long else value
 
 
-# --- logs -------------------------------------------------------------------------------------------------------------
-
-
-def _shorten_log(text: str, settings: Settings, *, evident: bool) -> str | None:
+def _shorten_log(text: str, settings: Settings, *, evident: bool) -> str:
     """Prunes a log. Unless it is `evident` that it is one, it has to report an error or a result, or to repeat
     itself."""
     from secateur.kinds.environment import Environment
     from secateur.kinds.log.kind import LogKind
 
-    log, data = structs.replace(settings.log, max_tokens=KEPT_TOKENS), text.encode("utf-8", "replace")
-    kind, inputs, settings = LogKind(), {"path": "-"}, structs.replace(settings, pins=(), log=log)
-    material = kind.read(inputs, settings, Environment(stdin=lambda _most: data))
-    if not evident and not material.failures.blocks and 2 * len(material.lines.repeats) < len(material.lines):
-        return None
-    return kind.decide(material, inputs, settings).payload.text.rstrip("\n") or None
+    kind, inputs = LogKind(), {"path": "-"}
+    settings = structs.replace(settings, pins=(), log=structs.replace(settings.log, max_tokens=KEPT_TOKENS))
+    material = kind.read(inputs, settings, Environment(stdin=lambda _most: text.encode("utf-8", "replace")))
+    found = evident or material.failures.blocks or 2 * len(material.lines.repeats) >= len(material.lines)
+    return kind.decide(material, inputs, settings).payload.text.rstrip("\n") if found else ""

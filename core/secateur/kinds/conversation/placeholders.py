@@ -15,7 +15,6 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from html import escape, unescape
@@ -69,6 +68,7 @@ _OTHER_WORDS = frozenset(
 )
 _SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"))
 _PRINTERS = frozenset(("cat", "nl", "bat"))
+_PROGRAM = re.compile(r'(?:"|&&|\|\||;|\\n)\s*([\w./-]+)')
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _TEXT_CALL = re.compile(r"<([A-Za-z_][\w-]*)>\s*<(?:path|file_path)>([^<]{1,1024})</(?:path|file_path)>")
 _PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.{1,1024})$", re.MULTILINE)
@@ -195,26 +195,22 @@ def _accesses_in_patch(tool: str, text: str) -> Iterator[FileAccess]:
             yield FileAccess(path.strip(), FileOperation.WRITTEN if what == "Add" else FileOperation.CHANGED)
 
 
-def shell_programs(part: MessagePart) -> list[str]:
-    """Returns the programs that a shell ran for a result, the first of each pipe; [] if the tool is not a shell."""
-    command = ""
-    with suppress(ValueError, RecursionError, AttributeError):
-        given = json.loads(part.arguments)
-        command = _shell_command(part.tool, given.get("command", given.get("cmd")))
-    first = (piece.partition("|")[0].split() for piece in re.split(r"&&|\|\||[;\n]", command))
-    return [words[0].rpartition("/")[2] for words in first if words]
-
-
-def _shell_command(tool: str, command: Any) -> str:
-    """Returns the command that a shell runs; "" if the tool is none, or the command too long."""
-    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
-        command = command[-1] if command[0].rpartition("/")[2] in _SHELLS else shlex.join(command)
-    is_shell = not _SHELLS.isdisjoint(word.lower() for word in _WORD.findall(tool))
-    return command if isinstance(command, str) and is_shell and len(command) <= LONGEST_COMMAND else ""
+def shell_programs(part: MessagePart) -> set[str]:
+    """Returns the words of a shell's call that may be programs whose output it gave, the first of each pipe, and more;
+    nothing if the tool is not a shell."""
+    is_shell = not _SHELLS.isdisjoint(word.lower() for word in _WORD.findall(part.tool))
+    return {word.rpartition("/")[2] for word in _PROGRAM.findall(part.arguments)} if is_shell else set()
 
 
 def _printed_file(tool: str, command: Any) -> str:
-    command = _shell_command(tool, command)
+    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
+        command = command[-1] if command[0].rpartition("/")[2] in _SHELLS else shlex.join(command)
+    if (
+        not isinstance(command, str)
+        or len(command) > LONGEST_COMMAND
+        or not {word.lower() for word in _WORD.findall(tool)} & _SHELLS
+    ):
+        return ""
     if _UNSAFE.search(command):
         return ""
     try:
@@ -290,11 +286,9 @@ def result_placeholder(part: MessagePart, why: Reason, tokens: int, errors: int 
 
 def say_shortened(result: str, whole: str, short: str, tokens: int, *, recalls: bool) -> str:
     """Puts the line above a shortened result that says so, and how to get the whole. `recalls`: it is kept."""
-    way = "ask for less, or write it to a file and read parts"
-    if recalls:
-        way = f"recall {digest_of(whole)} gives it whole"
-    elif whole is not result:
-        way = f"all of it is in {result.partition(' saved to: ')[2].partition(chr(10))[0][:LONGEST_PATH]}"
+    file = "" if whole is result else result.partition(" saved to: ")[2].partition("\n")[0][:LONGEST_PATH]
+    way = f"all of it is in {file}" if file else "ask for less, or write it to a file and read parts"
+    way = f"recall {digest_of(whole)} gives it whole" if recalls else way
     return f"[tool result shortened: it had {tokens:,} tokens; {way}]\n{short}"
 
 
