@@ -122,7 +122,7 @@ def main() -> int:
             text, failed = done.stdout, done.returncode != 0
             part = MessagePart(PartKind.RESULT, text, (), tool="Bash", arguments=json.dumps({"command": command}))
             whole = counter.count(text)
-            short = shorten_result(part, text, settings, counter) if whole > LIMIT else None
+            short = shorten_result(part, text, settings, counter) or None if whole > LIMIT else None
             facts = [found[0].strip() for pattern in patterns if (found := re.search(pattern, text, re.MULTILINE))]
             sent = short or text
             size = counter.count(sent)
