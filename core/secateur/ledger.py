@@ -95,6 +95,7 @@ class Reason(IntEnum):
     SUPERSEDED = auto()  # shortened: a later message shows a newer state of the same file
     OUTDATED = auto()  # shortened: the file was changed later
     REPEATED = auto()  # shortened: a later message or line is the same
+    LONG_RESULT = auto()  # shortened: its result was long when it came
 
     # envelopes
     TARGET = auto()  # kept: the target snapshot is returned unchanged

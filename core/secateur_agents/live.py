@@ -68,12 +68,16 @@ class Live:
         failures: steps that failed or needed too much work.
         model: the model that is asked; the safe zone holds in its tokens, with `SAFETY_FACTORS` where its encoding is
             not built in.
+        shorten_above: tokens above which a log, a table, a listing or JSON is shortened as it comes; 0: never.
+        whole_of: returns the whole of a result of which the agent sends only the beginning; "" if there is none.
     """
 
     settings: Settings | None = None
     store: OriginalStore | None = None
     failures: int = 0
     model: str = ""
+    shorten_above: int = 0
+    whole_of: Callable[[str], str] = lambda _result: ""
     _folds: OrderedDict[tuple[bytes, int], Fold] = field(default_factory=OrderedDict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -93,8 +97,15 @@ class Live:
             try:
                 known = list(_digests(history))
                 fold = before = self._remembered(history, known, overhead)
-                recalls, model = self.store is not None, self.model
-                for after in fold.extend_to(history, settings, overhead=overhead, recalls=recalls, model=model):
+                for after in fold.extend_to(
+                    history,
+                    settings,
+                    overhead=overhead,
+                    recalls=self.store is not None,
+                    model=self.model,
+                    shorten_above=self.shorten_above,
+                    whole_of=self.whole_of,
+                ):
                     if self.store is not None and after.originals:
                         self.store.keep(after.originals)  # before anything promises them
                     before, fold = fold, replace(after, originals={})

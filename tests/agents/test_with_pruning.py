@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import zlib
 from pathlib import Path
 from typing import Any
@@ -153,3 +154,97 @@ def test_only_so_many_models_are_remembered() -> None:
     for number in range(100):
         pruner.edit("/v1/messages", "", json.dumps({"model": f"m{number}", "messages": reads(1)}).encode())
     assert len(pruner._lives) == pruning._MOST_MODELS
+
+
+LINES = "".join(f"{at}: compiled part {at % 7} in {at * 3} ms\n" for at in range(4_000))
+WHOLE = LINES + "src/money.c:41:9: error: use of undeclared identifier 'rounding'\nmake: *** [all] Error 1\n"
+
+
+def saved(home: Path, whole: bytes = WHOLE.encode(), name: str = "projects/-src/5f1c/tool-results/toolu_1.txt") -> Path:
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(whole)
+    return path
+
+
+def persisted(path: Path | str, preview: str = WHOLE[:1_990]) -> bytes:
+    """A request after Claude Code 2.1.197 wrote a long output to a file."""
+    told = f"<persisted-output>\nOutput too large (120KB). Full output saved to: {path}\n\nPreview (first 2KB):\n"
+    told += f"{preview}\n...\n</persisted-output>"
+    call = {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "make"}}
+    answer = {"type": "tool_result", "tool_use_id": "c1", "content": told}
+    messages = [{"role": "user", "content": "Build it."}, {"role": "assistant", "content": [call]}]
+    return body([*messages, {"role": "user", "content": [answer]}])
+
+
+def sent_for(home: Path, data: bytes, store: Store | None = None) -> str:
+    edited = RequestPruner(settings(100_000), store, home=home).edit("/v1/messages", "", data)
+    if edited is None:
+        return ""
+    text = json.loads(edited)["messages"][2]["content"][0]["content"]
+    assert isinstance(text, str)
+    return text
+
+
+def test_the_whole_of_an_output_that_the_agent_cut_is_pruned_in_its_place(tmp_path: Path) -> None:
+    home, store = tmp_path / ".claude", Store.at(tmp_path / "originals")
+    data = persisted(saved(home))
+    text = sent_for(home, data, store)
+    assert "error: use of undeclared identifier 'rounding'" in text and len(text) < 9_000
+    digest = text.partition("recall ")[2][:12]
+    assert store.recall(digest) == WHOLE
+    assert sent_for(home, data, store) == text
+    assert f"all of it is in {home}/projects" in sent_for(home, data)
+
+
+def test_credentials_of_the_whole_do_not_leave(tmp_path: Path) -> None:
+    key = "AKIA" + "Z7Q4" * 4
+    text = sent_for(tmp_path, persisted(saved(tmp_path, WHOLE.replace("Error 1", f"Error 1 {key}").encode())))
+    assert "Error 1" in text and key not in text
+
+
+def test_only_the_agents_own_files_are_read(tmp_path: Path) -> None:
+    home, other = tmp_path / ".claude", tmp_path / "other"
+    good = saved(home)
+    assert sent_for(home, persisted(good)) != ""
+    outside = saved(other)
+    link = good.with_name("link.txt")
+    link.symlink_to(outside)
+    (home / "projects" / "linked").symlink_to(other / "projects" / "-src")
+    pipe = good.with_name("pipe.txt")
+    os.mkfifo(pipe)
+    wrong: list[Path | str] = [
+        outside,
+        link,
+        home / "projects" / "linked" / "5f1c" / "tool-results" / "toolu_1.txt",
+        f"{good.parent}/../tool-results/toolu_1.txt",
+        f"{home}/projects/-src/5f1c/tool-results/../../../../../other/projects/-src/5f1c/tool-results/toolu_1.txt",
+        saved(home, name="projects/-src/5f1c/secrets.txt"),
+        saved(home, name="settings.json"),
+        good.with_name("none.txt"),
+        good.parent,
+        pipe,
+        "toolu_1.txt",
+        f"{good}\x00",
+        saved(home, WHOLE.encode() + b"\xff\xfe", "projects/-src/5f1c/tool-results/bytes.txt"),
+        saved(home, WHOLE.encode() * 100, "projects/-src/5f1c/tool-results/huge.txt"),
+        saved(home, b"Another output\n" + WHOLE.encode(), "projects/-src/5f1c/tool-results/another.txt"),
+    ]
+    for path in wrong:
+        assert sent_for(home, persisted(path)) == "", path
+    assert sent_for(home, persisted(good).replace(b"<persisted-output>", b"See: <persisted-output>")) == ""
+
+
+def test_a_file_of_another_user_is_not_read(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    try:
+        os.chown(path, 12_345, -1)
+    except PermissionError:
+        pytest.skip("only root can give a file away")
+    assert sent_for(tmp_path, persisted(path)) == ""
+
+
+def test_source_code_that_the_agent_cut_stays_as_it_cut_it(tmp_path: Path) -> None:
+    code = "def total(rows):\n    return [round(row) for row in rows]\n\n" * 900
+    data = persisted(saved(tmp_path, code.encode()), code[:1_990]).replace(b'"make"', b'"git show HEAD:a.py"')
+    assert sent_for(tmp_path, data) == ""

@@ -77,6 +77,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.SUPERSEDED: "a later message shows a newer state of the same file",
     Reason.OUTDATED: "the file was changed later, so it shows an old state",
     Reason.REPEATED: "a later message says the same",
+    Reason.LONG_RESULT: "its result was long, and was shortened as it came",
     Reason.TARGET: "the target snapshot is always returned unchanged",
     Reason.LONG_LIST: "stage 1: a list of more than {first:,} items keeps its first ones",
     Reason.LONG_TEXT: "stage 2: a text of more than {characters:,} characters keeps its beginning",

@@ -68,7 +68,7 @@ def _serve(options: CommandCall, plan: Plan, program: str) -> int:
 
     settings, mcp = _load_settings(options), _mcp_command(plan)
     recorder = Recorder(folder_of_records(os.environ), os.getpid())
-    pruner = RequestPruner(settings, user_store(os.environ) if mcp else None, recorder.observe)
+    pruner = RequestPruner(settings, user_store(os.environ) if mcp else None, recorder.observe, plan.outputs)
     with (
         tempfile.TemporaryDirectory(prefix="secateur-with-") as folder,
         ProxyServer(plan.upstreams, pruner.edit) as server,

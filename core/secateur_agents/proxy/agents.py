@@ -84,6 +84,7 @@ class Plan:
         takes_mcp: it takes a server for one run.
         refusal: why it cannot work; "" if it can.
         asides: what else the user should know.
+        outputs: the agent's own folder, where it keeps outputs that are too long to be sent.
     """
 
     title: str
@@ -93,6 +94,7 @@ class Plan:
     takes_mcp: bool = False
     refusal: str = ""
     asides: tuple[str, ...] = ()
+    outputs: Path | None = None
 
 
 def plan_for(program: str, environ: Mapping[str, str]) -> Plan:
@@ -115,7 +117,8 @@ def plan_for(program: str, environ: Mapping[str, str]) -> Plan:
 
 
 def _plan_claude(environ: Mapping[str, str], home: Path) -> Plan:
-    own = _json_at(Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "settings.json").get("env")
+    folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    own = _json_at(folder / "settings.json").get("env")
     own = own if isinstance(own, dict) else {}
     known = {**environ, **{name: value for name, value in own.items() if isinstance(value, str)}}
     elsewhere = {
@@ -145,7 +148,7 @@ def _plan_claude(environ: Mapping[str, str], home: Path) -> Plan:
 
     names = "ANTHROPIC_BASE_URL" + (" and ENABLE_TOOL_SEARCH=true" if searches else "")
     sets = (names, "--settings FILE, a private file with the same")
-    return Plan("Claude Code", {"anthropic": upstream}, prepare, sets, takes_mcp=True, refusal=refusal)
+    return Plan("Claude Code", {"anthropic": upstream}, prepare, sets, True, refusal, outputs=folder)
 
 
 def _plan_codex(environ: Mapping[str, str], home: Path) -> Plan:

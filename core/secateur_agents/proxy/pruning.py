@@ -9,21 +9,25 @@ Whatever is wrong with a request, it leaves as it came, and `pruner.whole` count
 from __future__ import annotations
 
 import json
+import re
+import stat
 import threading
 import zlib
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from operator import is_
+from pathlib import Path
 from typing import Any
 
-from secateur import Settings
+from secateur import Settings, redact
 
 from secateur_agents.live import Live, Step
 from secateur_agents.savings import SavingsRecord
 from secateur_agents.store import OriginalStore
 
 MOST_BYTES = 128 << 20  # most bytes of a body that was compressed
+SHORTEN_ABOVE = 4_000  # tokens of a result that is shortened as it comes
 _MOST_MODELS = 16  # models with a memory of their own: a session asks a few
 _MOST_MODEL_CHARS = 200
 
@@ -38,6 +42,13 @@ _HISTORIES = (
 # Fields of the Responses API that name a history which the provider keeps: what the request holds is not the whole.
 _KEPT_BY_PROVIDER = ("previous_response_id", "conversation")
 
+# A result of which Claude Code sends the beginning, with the file that it wrote the whole to.
+_SAVED = re.compile(
+    r"<persisted-output>\nOutput too large \([^)\n]{1,20}\)\. Full output saved to: ([^\n]{1,4096})\n\n"
+    r"Preview \(first [^)\n]{1,20}\):\n(.{1,20000}?)(?:\n\.\.\.)?\n</persisted-output>",
+    re.DOTALL,
+)
+
 Observe = Callable[[dict[str, Any], Sequence[Any], str, Step], None]
 
 
@@ -49,12 +60,15 @@ class RequestPruner:
         whole: reasons for which requests with a history left as they came, although they may have been too long.
     """
 
-    def __init__(self, settings: Settings, store: OriginalStore | None, observe: Observe | None = None) -> None:
+    def __init__(
+        self, settings: Settings, store: OriginalStore | None, observe: Observe | None = None, home: Path | None = None
+    ) -> None:
         """`store`: None: the agent has no tool that gives originals back. `observe`: gets the body of each request
-        that was pruned or fitted, its history as it came, the model, and the step."""
+        that was pruned or fitted, its history as it came, the model, and the step. `home`: the agent's own folder,
+        to which it writes long outputs of tools."""
         self.records: list[SavingsRecord] = []
         self.whole: Tally[str] = Tally()
-        self._settings, self._store, self._observe = settings, store, observe
+        self._settings, self._store, self._observe, self._home = settings, store, observe, home
         self._lives: dict[str, Live] = {}
         self._lock = threading.Lock()
 
@@ -98,7 +112,23 @@ class RequestPruner:
         with self._lock:
             if model not in self._lives and len(self._lives) >= _MOST_MODELS:
                 del self._lives[next(iter(self._lives))]
-            return self._lives.setdefault(model, Live(self._settings, self._store, model=model))
+            return self._lives.setdefault(
+                model, Live(self._settings, self._store, 0, model, SHORTEN_ABOVE, self._read_saved)
+            )
+
+    def _read_saved(self, result: str) -> str:
+        """Returns the whole of a result of which Claude Code sends the beginning, without credentials: of a regular
+        file of the user in the agent's own folder, to which no link leads, and which begins so. "": there is none."""
+        if (folder := self._home) is None or (found := _SAVED.fullmatch(result)) is None:
+            return ""
+        with suppress(OSError, ValueError):
+            path, home = Path(found[1]).resolve(strict=True), folder.resolve()
+            inside, status = Path(found[1]).relative_to(folder).parts, path.stat()
+            own = stat.S_ISREG(status.st_mode) and status.st_uid == home.stat().st_uid and status.st_size <= 4 << 20
+            if own and path == home.joinpath(*inside) and (*inside[:1], *inside[3:-1]) == ("projects", "tool-results"):
+                text = path.read_bytes()[: status.st_size].decode("utf-8")
+                return redact(text)[0] if text.startswith(found[2]) else ""
+        return ""
 
 
 class _NotPrunedError(Exception):

@@ -55,7 +55,7 @@ class _Conversation:
         self.not_sent += sizes.whole - sizes.sent
         self.paid += Fold.price(sizes.sent, sizes.sent_cached)
         self.whole += Fold.price(sizes.whole, sizes.whole_cached)
-        if sizes.cut and step.cache.first_changed is not None:
+        if sizes.cut and step.changed != self.changed:
             known, cache = {entry.id: entry for entry in self.changed}, step.cache
             cut: dict[str, Any] = {"request": self.requests, "after": sizes.sent, "reread": cache.reread_tokens}
             cut |= {"before": sizes.sent + cache.tokens_saved, "pays_after": cache.pays_after}

@@ -8,6 +8,7 @@ or from an earlier fold, so nothing has to be remembered but for speed. A reques
 assistant answers, and at the end. While the messages fit the safe zone, those that leave are those that left before
 and the new ones: a prompt cache holds. Where they do not, they are cut once, as `[conversation_prune]` says, as soon as
 a cut saves its price until the likely next one. Until then requests go whole, as far as the model's window has room.
+Long results of tools are shortened at the request that sends them first (`shorten_above`), and stay so.
 
     ledger = live_ledger(measured, settings)      # of what is sent now, since the last compaction
     ledger.requests, ledger.not_sent, ledger.paid_share, ledger.recalls
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter as Tally
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
@@ -37,8 +38,9 @@ from secateur.kinds.conversation.decisions import (
     count_texts,
     measure,
 )
+from secateur.kinds.conversation.long_results import shorten_result
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind, canonical, replace_texts
-from secateur.kinds.conversation.placeholders import file_accesses, is_unchanged_note
+from secateur.kinds.conversation.placeholders import digest_of, file_accesses, is_unchanged_note, say_shortened
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
@@ -130,6 +132,8 @@ class Fold:
         recalls: bool = False,
         model: str = "",
         counter: Counter | None = None,
+        shorten_above: int = 0,
+        whole_of: Callable[[str], str] = lambda _result: "",
     ) -> Iterator[Fold]:
         """Folds a history that goes on from this fold (`goes_on`), with the settings that made it: yields a fold for
         each further request; the last is that of the whole.
@@ -139,6 +143,8 @@ class Fold:
             recalls: the originals of cuts are kept, and placeholders name them.
             model: the model that is asked, in whose tokens the safe zone holds.
             counter: None: that of the model and the settings.
+            shorten_above: tokens above which a log, a table, a listing or JSON is shortened as it comes; 0: never.
+            whole_of: returns the whole of a result of which the agent sends only the beginning; "" if there is none.
 
         Raises:
             SecateurError: `TRANSCRIPT`: a cut is due, and no message can be read.
@@ -174,6 +180,8 @@ class Fold:
             for number in range(begin, first + stop):
                 if not fold.exhausted and any(is_unchanged_note(part) for _, part in new[number - first].results):
                     fold = replace(_with_renewed(fold, history, number, counter), work=fold.work + fold.whole)
+            if shorten_above and not fold.exhausted:
+                fold = _with_shortened(fold, first + stop - begin, settings, counter, recalls, shorten_above, whole_of)
             target, reread = fold.last or (int(zone.safe_zone_tokens * zone.cut_to),) * 2
             if fold.exhausted:
                 message = f"Pruning stopped: the conversation needs more than {MOST_WORK:,} tokens of work."
@@ -182,7 +190,7 @@ class Fold:
                 fold = _cut(replace(fold, work=fold.work + fold.tokens), settings, counter, progress, recalls)
             paid = Fold.price(fold.tokens, fold.cached_tokens(before))
             unpruned = Fold.price(fold.whole, before.whole)
-            waits = fold.cut is None and not fold.exhausted and fold.tokens > fold.limit
+            waits = not fold.exhausted and fold.tokens > fold.limit
             fold = replace(fold, waiting=waits, paid=before.paid + paid, unpruned=before.unpruned + unpruned)
             begin = first + stop
             yield fold
@@ -241,7 +249,7 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
         changes=changes,
         cut=structs.replace(pruned.cache, first_changed=first),
         last=(after, pruned.cache.reread_tokens),
-        originals=pruned.originals,
+        originals={**fold.originals, **pruned.originals},
         notices=tuple(notice for notice in pruned.warnings if notice.code == FEW_WORDS_KEPT),
     )
 
@@ -263,16 +271,49 @@ def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Coun
         )
         if (text := next(reads, "")) and text not in standing:
             changed[note] = text
-    if not changed:
-        return fold
-    at = fold.numbers.index(number)
-    raw = replace_texts(history[number], changed)
-    before, after = _tokens_of([messages[number], _message_of(raw)], counter, unreported)
+    return _with_texts(fold, number, messages[number], changed, Reason.RENEWED, counter) if changed else fold
+
+
+def _with_shortened(
+    fold: Fold, new: int, settings: Settings, counter: Counter, recalls: bool, above: int, whole: Callable[[str], str]
+) -> Fold:
+    """Returns the fold with the long results among its last `new` messages shortened, which are new. What a call to
+    recall gave back stays, and so does what a user pinned, or the settings keep."""
+    keep, tokens, originals = settings.conversation_prune.keep_tools, fold.tokens, dict[str, str]()
+    for number, message in enumerate(read_messages(list(fold.messages[-new:])).messages, fold.count - new):
+        changed: dict[MessagePart, str] = {}
+        for _, part in message.results if f"messages[{number}]" not in settings.pins else ():
+            if part.tool in keep or part.tool.rpartition("__")[2] == RECALL or not part.put or part.media or part.span:
+                continue
+            result, *reminder = part.text.partition("\n\n<system-reminder>")  # Claude Code puts it below results
+            text = whole(result) or result
+            if len(text) <= above or (size := counter.count(text)) <= above:
+                continue  # a token is a character or more, but for rare ones
+            fold = replace(fold, work=fold.work + size)
+            short = shorten_result(part, text, settings, counter)
+            if 0 < len(short) < len(text):
+                changed[part] = "".join((say_shortened(result, text, short, size, recalls=recalls), *reminder))
+                originals[digest_of(text)] = text
+        fold = _with_texts(fold, number, message, changed, Reason.LONG_RESULT, counter) if changed else fold
+    return replace(
+        fold,
+        cut=CacheShape(None, fold.tokens, 0, tokens - fold.tokens, 0) if originals else None,
+        originals=originals if recalls else {},
+    )
+
+
+def _with_texts(
+    fold: Fold, number: int, message: Message, changed: Mapping[MessagePart, str], reason: Reason, counter: Counter
+) -> Fold:
+    """Returns the fold with other texts in a message of the history that leaves as it came."""
+    at, raw = fold.numbers.index(number), replace_texts(message.raw, changed)
+    state = State.KEPT if reason is Reason.RENEWED else State.SHORTENED
+    before, after = _tokens_of([message, _message_of(raw)], counter, unreported)
     return replace(
         fold,
         messages=(*fold.messages[:at], raw, *fold.messages[at + 1 :]),
         tokens=fold.tokens - before + after,
-        changes={**fold.changes, number: Entry(f"messages[{number}]", State.KEPT, Reason.RENEWED, before, after)},
+        changes={**fold.changes, number: Entry(f"messages[{number}]", state, reason, before, after)},
     )
 
 

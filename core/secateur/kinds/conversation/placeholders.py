@@ -68,6 +68,7 @@ _OTHER_WORDS = frozenset(
 )
 _SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"))
 _PRINTERS = frozenset(("cat", "nl", "bat"))
+_PROGRAM = re.compile(r'(?:"|&&|\|\||;|\\n)\s*([\w./-]+)')
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _TEXT_CALL = re.compile(r"<([A-Za-z_][\w-]*)>\s*<(?:path|file_path)>([^<]{1,1024})</(?:path|file_path)>")
 _PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.{1,1024})$", re.MULTILINE)
@@ -194,6 +195,13 @@ def _accesses_in_patch(tool: str, text: str) -> Iterator[FileAccess]:
             yield FileAccess(path.strip(), FileOperation.WRITTEN if what == "Add" else FileOperation.CHANGED)
 
 
+def shell_programs(part: MessagePart) -> set[str]:
+    """Returns the words of a shell's call that may be programs whose output it gave, the first of each pipe, and more;
+    nothing if the tool is not a shell."""
+    is_shell = not _SHELLS.isdisjoint(word.lower() for word in _WORD.findall(part.tool))
+    return {word.rpartition("/")[2] for word in _PROGRAM.findall(part.arguments)} if is_shell else set()
+
+
 def _printed_file(tool: str, command: Any) -> str:
     if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         command = command[-1] if command[0].rpartition("/")[2] in _SHELLS else shlex.join(command)
@@ -274,6 +282,14 @@ def result_placeholder(part: MessagePart, why: Reason, tokens: int, errors: int 
     elif why not in _BACK and (words := _words_beside(part)):
         text += BESIDE_MARK + words
     return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
+
+
+def say_shortened(result: str, whole: str, short: str, tokens: int, *, recalls: bool) -> str:
+    """Puts the line above a shortened result that says so, and how to get the whole. `recalls`: it is kept."""
+    file = "" if whole is result else result.partition(" saved to: ")[2].partition("\n")[0][:LONGEST_PATH]
+    way = f"all of it is in {file}" if file else "ask for less, or write it to a file and read parts"
+    way = f"recall {digest_of(whole)} gives it whole" if recalls else way
+    return f"[tool result shortened: it had {tokens:,} tokens; {way}]\n{short}"
 
 
 def _way(part: MessagePart, why: Reason, *, recalls: bool) -> str:
