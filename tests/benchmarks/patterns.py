@@ -40,6 +40,7 @@ BOUNDED = {
     "secateur.kinds.log.lines._LABELS": "called by match alone, once for each line",
     "secateur.kinds.log.levels": "lines of 2,000 characters",
     "secateur.languages.c._CREATED_TYPE": "values of 200 characters",
+    "secateur.languages.syntax.blocks": "the first 200 characters of a line, or 2,000",
     "secateur.languages.syntax.text._CLOSING": "lines of 200 characters",
     "secateur.languages.syntax.grammar._COMMENT": "up to the last end of a comment",
     "secateur.languages.syntax.file_flags._LOWER": "names of files, by fullmatch alone",
