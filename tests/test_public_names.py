@@ -33,7 +33,7 @@ CONTRACT = {
 }
 
 
-MOST_NAMES = 113
+MOST_NAMES = 114
 
 
 @pytest.mark.parametrize("name", CONTRACT)

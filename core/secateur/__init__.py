@@ -128,6 +128,7 @@ if TYPE_CHECKING:
     from secateur.sources.workspace_file import is_workspace as is_workspace
     from secateur.sources.workspace_file import read_workspace as read_workspace
     from secateur.suggestions import suggestion as suggestion
+    from secateur.system.files import owner as owner
     from secateur.system.processes import AWAITED as AWAITED
     from secateur.system.processes import isolated_python as isolated_python
     from secateur.terminal import clip as clip
@@ -182,6 +183,7 @@ _NAMES = {
     "secateur.sources.named": "is_named",
     "secateur.sources.workspace_file": "is_workspace read_workspace",
     "secateur.suggestions": "suggestion",
+    "secateur.system.files": "owner",
     "secateur.system.processes": "AWAITED isolated_python",
     "secateur.terminal": "clip visible",
     "secateur.tokens": "count_string_tokens count_tokens get_counter",

@@ -20,7 +20,7 @@ from operator import is_
 from pathlib import Path
 from typing import Any
 
-from secateur import Settings, redact
+from secateur import Settings, owner, redact
 
 from secateur_agents.live import Live, Step
 from secateur_agents.savings import SavingsRecord
@@ -124,7 +124,7 @@ class RequestPruner:
         with suppress(OSError, ValueError):
             path, home = Path(found[1]).resolve(strict=True), folder.resolve()
             inside, status = Path(found[1]).relative_to(folder).parts, path.stat()
-            own = stat.S_ISREG(status.st_mode) and status.st_uid == home.stat().st_uid and status.st_size <= 4 << 20
+            own = stat.S_ISREG(status.st_mode) and owner(path) == owner(home) and status.st_size <= 4 << 20
             if own and path == home.joinpath(*inside) and (*inside[:1], *inside[3:-1]) == ("projects", "tool-results"):
                 text = path.read_bytes()[: status.st_size].decode("utf-8")
                 return redact(text)[0] if text.startswith(found[2]) else ""
