@@ -44,6 +44,8 @@ BOUNDED = {
     "secateur.languages.syntax.text._CLOSING": "lines of 200 characters",
     "secateur.languages.syntax.grammar._COMMENT": "up to the last end of a comment",
     "secateur.languages.syntax.file_flags._LOWER": "names of files, by fullmatch alone",
+    "secateur.languages.syntax.file_flags._RECORDED_PATH": "the last characters of a path",
+    "secateur.languages.syntax.file_flags._RECORDED_HEAD": "the first bytes of a file",
     "secateur.languages.syntax.file_flags._COMMENT": "called by match alone",
     "secateur.languages.syntax.fragments._CHANGE": "the first 600 characters of a statement",
     "secateur.languages.syntax.file_flags._GENERATED_MARK": "the first lines of a file",

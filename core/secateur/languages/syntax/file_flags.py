@@ -224,7 +224,7 @@ def _is_generated(start: bytes) -> bool:
 
 def is_recorded(path: str, head: bytes) -> bool:
     """Tells whether a program recorded the file: nobody reads it line by line."""
-    return bool(_RECORDED_PATH.fullmatch(path.lower()) or _RECORDED_HEAD.match(head[:_MARKER_BYTES]))
+    return bool(_RECORDED_PATH.fullmatch(path[-_MARKER_BYTES:].lower()) or _RECORDED_HEAD.match(head[:_MARKER_BYTES]))
 
 
 def _is_minified(lower_name: str, head: bytes) -> bool:
