@@ -139,17 +139,17 @@ def test_nothing_is_shortened_unless_it_is_asked_for_or_where_the_user_keeps_it(
 def test_what_was_decided_at_first_sight_stays_whoever_folds_the_history() -> None:
     live, messages, before = live_of(zone=2_000), called(LOG), list[Any]()
     cuts = 0
-    for number in range(2, 18):
+    for number in range(2, 26):
         step = live.step(messages)
         if step.cache.first_changed is None:
             assert step.messages[: len(before)] == before
         cuts += step.cache.first_changed is not None
-        if number in (9, 17):  # from nothing, as a fresh process folds
+        if number in (9, 25):  # from nothing, as a fresh process folds
             assert live_of(zone=2_000).step(messages).messages == step.messages
         before = step.messages
         more = called(BUILD[number * 9 :] if number % 3 else CODE[: number * 300])
         messages = [*messages, *json.loads(json.dumps(more[1:]).replace("c1", f"c{number}"))]
-    assert cuts
+    assert cuts > 1
 
 
 def test_over_its_bound_of_work_results_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +168,7 @@ def test_what_is_sent_stays_valid(form: str) -> None:
         changed += any(entry.reason is Reason.LONG_RESULT for entry in step.changed)
         assert refused(step.messages) == [] or refused(grown)
         assert live_of(300).step(grown).messages == step.messages
-    assert changed
+    assert changed > 1
 
 
 DEEP = "[1,2,3," * 900 + json.dumps("x" * 9_000) + "]" * 900

@@ -54,7 +54,7 @@ async def test_a_bar_is_never_shorter_on_a_wider_screen(tmp_path: Path, monkeypa
                     bench.kind_page.listing(bench.scene).columns, bench.query_one(ItemList).content_cells
                 )
                 cells.append(layout.cells.get(id_, 0))
-        assert cells == sorted(cells) and cells[SCREENS.index(100)] >= 8, cells
+        assert len(set(cells)) == 1 and cells[0] >= 8, cells  # names get the room of a wider screen
 
 
 @pytest.mark.parametrize("columns", [100, WIDE - 1, WIDE, 120, ROOMY - 1, ROOMY, 200])

@@ -81,9 +81,9 @@ async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> N
     async with app.run_test(size=(120, 60)):
         assert "Live: 1 cut in 8 requests, 2 above the zone, paid" in "\n".join(await settle(app))
         write((*SCRIPT, *MORE))
-        assert "cuts in 10 requests" in "\n".join(await looked(app))
+        assert "Live: 2 cuts in 10 requests, 3 above the zone, paid" in "\n".join(await looked(app))
         text = "\n".join(await settle(app, "home", "down", "down", "i"))
-        assert "Live: summarised, 270 -> 0 tokens before" in text and "it is among the oldest" in text
+        assert "Live: summarised, 270 -> 0 tokens before" in text and "request 10: it is among the oldest" in text
         assert_golden("conversation_live_120x60", await settle(app, "T"))
 
 
