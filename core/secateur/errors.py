@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from secateur.terminal import clip, visible
 
@@ -57,6 +57,12 @@ class SecateurError(Exception):
         self.code = code or self.default_code
         if hint:
             self.add_note(f"hint: {hint}")  # in a traceback, as of pytest
+
+    @classmethod
+    def missing_extra(cls, what: str, extra: str) -> Self:
+        """Returns the error of `what`, which needs an extra that is not installed."""
+        hint = f"in a checkout: uv tool install '.[{extra}]', or pip install '.[{extra}]'; else see docs/use/install.md"
+        return cls(f"{what} needs the extra {extra}, which is not installed", hint=hint, code="EXTRA_MISSING")
 
     @property
     def details(self) -> ErrorDetails:

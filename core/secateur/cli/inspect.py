@@ -68,7 +68,7 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--serve",
         action="store_true",
-        help="show the inspector in a browser on this machine, at the address printed (needs secateur[serve])",
+        help="show the inspector in a browser on this machine, at the address printed (needs the extra serve)",
     )
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="record what you do in NAME.replay.jsonl, for `secateur replay`"

@@ -167,9 +167,7 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
         module = import_module(own)
         return module.arguments, module.run
     if (point := commands_beside()[0].get(name)) is None:
-        raise UsageError(
-            f"the command {name} is not installed", hint="install the whole distribution: pip install secateur"
-        )
+        raise UsageError(f"the command {name} is not installed", hint="install secateur again: docs/use/install.md")
     try:
         module = point.load()
         return module.arguments, module.run
