@@ -55,7 +55,7 @@ _OF_KINDS = {kind.command: kind.summary for kind in BUILT_IN}
 # Ours; kinds and commands of other distributions add theirs.
 COMMANDS = {
     "search": _OF_KINDS["search"],
-    "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
+    "inspect": "see and tune decisions on a screen (also plain `secateur` on a terminal)",
     **_OF_KINDS,
     "check": "run scenarios: show which decisions changed and which assertions fail",
     "mine": "make judged cases from a repository's history: a commit message, and the functions it changed",
