@@ -114,7 +114,7 @@ class EmbeddingError(SecateurError):
 
 
 class LlmError(SecateurError):
-    """The configured language model cannot be asked: its key is not set, or the extra is not installed."""
+    """The configured language model cannot be asked: the variable of its key is not set, or holds no key."""
 
     default_code = "LLM"
 
