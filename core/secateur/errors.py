@@ -61,8 +61,11 @@ class SecateurError(Exception):
     @classmethod
     def missing_extra(cls, what: str, extra: str) -> Self:
         """Returns the error of `what`, which needs an extra that is not installed."""
-        hint = f"in a checkout: uv tool install '.[{extra}]', or pip install '.[{extra}]'; else see docs/use/install.md"
-        return cls(f"{what} needs the extra {extra}, which is not installed", hint=hint, code="EXTRA_MISSING")
+        return cls(
+            f"{what} needs the extra {extra}, which is not installed",
+            hint=f"in a checkout: uv tool install '.[{extra}]', or pip install '.[{extra}]'; see docs/use/install.md",
+            code="EXTRA_MISSING",
+        )
 
     @property
     def details(self) -> ErrorDetails:

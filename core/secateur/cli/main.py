@@ -160,10 +160,8 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
 
         kind = registry.kind_of(name)
         return partial(kind_command.arguments, kind), partial(kind_command.run, kind)
-    if name in _IN_THIS_FOLDER:
-        module = import_module(f"secateur.cli.{name}")
-        return module.arguments, module.run
-    if own := entry_points_of("secateur", COMMANDS_GROUP).get(name):
+    own = f"secateur.cli.{name}" if name in _IN_THIS_FOLDER else entry_points_of("secateur", COMMANDS_GROUP).get(name)
+    if own:
         module = import_module(own)
         return module.arguments, module.run
     if (point := commands_beside()[0].get(name)) is None:

@@ -154,8 +154,7 @@ def _check(options: CommandCall, plan: Plan, program: str | None, missing: list[
 
     problem = plan.refusal
     if missing:
-        error = SecateurError.missing_extra("secateur with", "proxy")
-        problem = f"{error}; {error.hint}"
+        problem = "the extra proxy is not installed: see docs/use/install.md"
     elif program is None:
         problem = f"there is no program {options.agent}"
     mcp = bool(_mcp_command(plan))
