@@ -1,7 +1,8 @@
 """A picture of the page that `secateur inspect --serve` shows in a browser: `python docs/served.py sample:orders
 --budget 1000 --until "979 of 1,000" --output page.svg`.
 
-It asks the server what the page's script asks, and a terminal emulator shows what the server answers.
+It asks the server what the page's script asks, and puts the answer on a terminal of its own. That knows what Textual
+writes, and nothing else of a terminal: any other sequence is an error.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from html import escape
 from pathlib import Path
 
 import aiohttp
-import pyte
+from rich.ansi import AnsiDecoder
+from rich.console import Console
+from rich.segment import Segment
 from secateur import directories
 from secateur.output_files import write_output
-from secateur_tui.animation import CELL, EDGE, LINE, Row, Run, draw_svg
+from secateur.terminal import cell_width
+from secateur_tui.animation import CELL, EDGE, LINE, Row, draw_svg, read_row
 from secateur_tui.host import load_themes
 from textual.theme import Theme
 
@@ -32,6 +36,46 @@ BAR = 44
 
 COLOURS = {True: ("#41484e", "#2b2f33", "#d3d8dc"), False: ("#d5dade", "#f7f8f9", "#3d444a")}
 """Whether the theme is dark -> the browser's colours: of its bar, of the field with the address, of letters."""
+
+CURSOR = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[\?\d+[hl]|\x1b\[\?\d+\$p|\x1b\][^\x07]*\x07|\n")
+"""Moves the cursor (to a row and a column from 1), or sets something that is not seen. Behind a line's end stands a
+move."""
+
+STYLED = re.compile(r"(?:[^\x00-\x1f]|\x1b\[[\d;]*m)*")
+"""Text with colours."""
+
+
+class Terminal:
+    """What a terminal shows of the bytes that it is fed."""
+
+    def __init__(self, columns: int, lines: int) -> None:
+        self.size = columns, lines
+        self._cells = [[Segment(" ")] * columns for _ in range(lines)]
+        self._decoder, self._console = AnsiDecoder(), Console()
+
+    def feed(self, data: bytes) -> None:
+        """Shows more bytes. Raises ValueError: a sequence is unknown."""
+        text, at, row, column = data.decode(), 0, 0, 0
+        for move in (*CURSOR.finditer(text), None):
+            styled = text[at : move.start() if move else None]
+            if not STYLED.fullmatch(styled):
+                raise ValueError(f"unknown in {styled!r}")
+            for part in self._decoder.decode_line(styled).render(self._console):
+                for character in part.text:
+                    cells = [Segment(character, part.style), *[Segment("")] * (cell_width(character) - 1)]
+                    self._cells[row][column : column + len(cells)] = cells
+                    column += len(cells)
+            if move and move[1]:
+                row, column = int(move[1]) - 1, int(move[2]) - 1
+            at = move.end() if move else at
+
+    @property
+    def rows(self) -> list[Row]:
+        """The lines of the screen."""
+        return [read_row(line) for line in self._cells]
+
+    def __str__(self) -> str:
+        return "\n".join("".join(cell.text for cell in line) for line in self._cells)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,20 +93,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             assert server.stdout is not None
             address = server.stdout.readline().split()[4]
-            screen = pyte.Screen(*map(int, options.size.split("x")))
+            screen = Terminal(*map(int, options.size.split("x")))
             asyncio.run(load_page(address, screen, (options.first, options.keys), (options.until, "")))
         finally:
             server.terminate()
     shown = re.sub(r":\d+/[\w-]+/", ":8000/…/", address)  # the port and the secret differ each time
     themes, _ = load_themes((directories.data_dir("themes"),))
-    write_output(options.output, draw_page(shown, read_rows(screen), themes[options.theme]))
+    write_output(options.output, draw_page(shown, screen.rows, themes[options.theme]))
     return 0
 
 
-async def load_page(address: str, screen: pyte.Screen, *steps: tuple[Sequence[str], str]) -> None:
+async def load_page(address: str, screen: Terminal, *steps: tuple[Sequence[str], str]) -> None:
     """Opens the page; for each step waits until the screen shows all its texts, then types its keys."""
-    stream = pyte.ByteStream(screen)
-    size = f"width={screen.columns}&height={screen.lines}"
+    size = "width={}&height={}".format(*screen.size)
     listening = False
     async with aiohttp.ClientSession() as client, asyncio.timeout(PATIENCE):
         while not listening:  # the address is printed before
@@ -72,28 +115,10 @@ async def load_page(address: str, screen: pyte.Screen, *steps: tuple[Sequence[st
         async with client.ws_connect(f"{address}ws?{size}", origin=address.rsplit("/", 2)[0]) as connection:
             await connection.send_json(["focus"])
             for texts, keys in steps:
-                while not all(text in "\n".join(screen.display) for text in texts):
-                    stream.feed(await connection.receive_bytes())
+                while not all(text in str(screen) for text in texts):
+                    screen.feed(await connection.receive_bytes())
                 for key in keys:
                     await connection.send_json(["stdin", key])
-
-
-def read_rows(screen: pyte.Screen) -> list[Row]:
-    """The cells of a screen as runs of one style."""
-    rows: list[Row] = []
-    for line in range(screen.lines):
-        runs: list[Run] = []
-        for column in range(screen.columns):
-            cell = screen.buffer[line][column]
-            colours = [f"#{name}" if re.fullmatch("[0-9a-f]{6}", name) else "" for name in (cell.fg, cell.bg)]
-            weight = "b" * cell.bold + "i" * cell.italics + "u" * cell.underscore
-            run = Run(column, cell.data, *(colours[::-1] if cell.reverse else colours), weight)
-            if runs and runs[-1][2:] == run[2:]:
-                runs[-1] = runs[-1]._replace(text=runs[-1].text + run.text)
-            else:
-                runs.append(run)
-        rows.append(tuple(runs))
-    return rows
 
 
 def draw_page(address: str, rows: list[Row], theme: Theme) -> str:
