@@ -125,7 +125,7 @@ def test_the_factory_knows_the_models_and_missing_data_is_an_error_with_a_remedy
     for model in ("static", "bge"):
         with pytest.raises(EmbeddingError) as caught:
             open_embedder(Embedding(model=model), NOTHING)
-        assert "pip install" in caught.value.hint
+        assert "docs/use/install.md" in caught.value.hint
 
 
 def test_importing_embeddings_loads_no_library_and_using_them_no_code_of_wordllama() -> None:
