@@ -56,6 +56,15 @@ that was cut, and the page beside it says why. `pull.diff` is what the last six 
 REPLAYS = {"demo": "pictures/demo.replay.jsonl"}
 """Animated picture -> the recording that it shows."""
 
+SERVED = {
+    "served": (
+        *("sample:orders", "--query", "where is the refund total rounded?", "--budget", "1000"),
+        *("--first", "others: Money", "--first", "0.28–0.53", "--first", "+11 keeps", "--keys", "l"),
+        *("--until", "worth against budget", "--until", "7,501"),
+    )
+}
+"""Picture of the page in a browser -> what it shows: the arguments of `docs/served.py`."""
+
 REPORTS = {"report": ("search", "where is the refund total rounded?", "sample:orders", "--budget", "1000", "--report")}
 """Picture of a report -> the command that writes it."""
 
@@ -96,7 +105,7 @@ def pages() -> dict[str, str]:
 
 def pictures() -> list[str]:
     """The files of `pictures/`."""
-    return [f"{name}{look}.svg" for name in (*PICTURES, *REPLAYS, *REPORTS) for look in LOOKS]
+    return [f"{name}{look}.svg" for name in (*PICTURES, *REPLAYS, *SERVED, *REPORTS) for look in LOOKS]
 
 
 def picture(file: str, output: Path) -> None:
@@ -109,6 +118,8 @@ def picture(file: str, output: Path) -> None:
         words = [sys.executable, DOCS / "shot.py", *PICTURES.get(name, ()), *theme, "--output", output]
         if name in REPLAYS:
             words = [sys.executable, "-m", "secateur.cli.main", "replay", REPLAYS[name], *theme, "--svg", output]
+        if name in SERVED:
+            words = [sys.executable, DOCS / "served.py", *SERVED[name], "--theme", look, "--output", output]
         if name in REPORTS:
             output.unlink(missing_ok=True)  # a report is never written over a file
             words = [sys.executable, "-c", REPORT, look, *REPORTS[name], output, "--quiet"]

@@ -72,8 +72,8 @@ def test_the_moving_picture_is_what_the_inspector_shows_of_its_recording(
     assert b"<script" not in now and now.count(b"http") == 1, "it fetches nothing: only its namespace is an address"
 
 
-@pytest.mark.parametrize("name", ["report.svg", "report-light.svg"])
-def test_the_picture_of_a_report_is_what_the_command_writes(
+@pytest.mark.parametrize("name", ["report.svg", "report-light.svg", "served.svg", "served-light.svg"])
+def test_the_pictures_of_a_report_and_of_the_served_page_are_what_the_commands_write_and_send(
     name: str, tmp_path: Path, generate: dict[str, Any]
 ) -> None:
     generate["picture"](name, tmp_path / name)

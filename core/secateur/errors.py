@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from secateur.terminal import clip, visible
 
@@ -57,6 +57,15 @@ class SecateurError(Exception):
         self.code = code or self.default_code
         if hint:
             self.add_note(f"hint: {hint}")  # in a traceback, as of pytest
+
+    @classmethod
+    def missing_extra(cls, what: str, extra: str) -> Self:
+        """Returns the error of `what`, which needs an extra that is not installed."""
+        return cls(
+            f"{what} needs the extra {extra}, which is not installed",
+            hint=f"in a checkout: uv tool install '.[{extra}]', or pip install '.[{extra}]'; see docs/use/install.md",
+            code="EXTRA_MISSING",
+        )
 
     @property
     def details(self) -> ErrorDetails:
@@ -108,7 +117,7 @@ class EmbeddingError(SecateurError):
 
 
 class LlmError(SecateurError):
-    """The configured language model cannot be asked: its key is not set, or the extra is not installed."""
+    """The configured language model cannot be asked: the variable of its key is not set, or holds no key."""
 
     default_code = "LLM"
 

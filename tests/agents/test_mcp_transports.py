@@ -379,5 +379,6 @@ def test_without_the_extra_it_says_what_to_install(shop: Path, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "mcp", None)
     ran = secateur("mcp", shop)
     assert ran.code == 1
-    assert "pip install 'secateur[mcp]'" in ran.err
+    assert "secateur mcp needs the extra mcp" in ran.err
+    assert "uv tool install '.[mcp]'" in ran.err
     assert secateur("mcp", "--help").code == 0

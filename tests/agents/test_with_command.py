@@ -117,6 +117,8 @@ def test_the_exit_code_is_the_agents(tmp_path: Path) -> None:
     assert (code, out) == (7, "['--', '-h']\n") and "no request came this way" in err
     code, _, err = ran(environ, "no-such-agent")
     assert code == 127 and "there is no program no-such-agent" in err
+    code, _, err = ran({**environ, "PATH": str(tmp_path)}, "codex")
+    assert code == 127 and err == "secateur: there is no program codex\n"
     code, _, _ = ran(environ, "--", sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert code == 128 + signal.SIGKILL
     (tmp_path / "claudee").write_text("#!/no/such/interpreter\n")

@@ -123,7 +123,7 @@ async def test_on_every_bench_an_action_and_its_inverse_lead_back(
             there = await state_of(app, tmp_path)
             for done, back in ON_EVERY_BENCH:
                 await press(app, *done.split())
-                if back == "u" and (await state_of(app, tmp_path))[0] == there[0]:
+                if back in ("u", "U") and (await state_of(app, tmp_path))[0] == there[0]:
                     continue  # nothing was changed
                 await press(app, *back.split())
                 assert (done, await state_of(app, tmp_path)) == (done, there)
@@ -154,14 +154,19 @@ async def test_the_cursor_is_on_its_item_again_when_undo_brings_it_back(
         assert [*await settle(app, *"B" * 16)] == lines
 
 
-async def test_undo_after_adopting_shows_the_comparison_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_undo_after_adopting_leads_back_to_the_list_with_the_ghost_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     async with running(inspector(settings=Settings(budget=4000)), notifications=False) as app:
         await press(app, "b", "down", "c", "enter")
-        there = await state_of(app, tmp_path)
-        assert any("what was before" in line for line in await settle(app, "a"))
+        *there, before = await state_of(app, tmp_path)
+        assert any("│ ghost" in line for line in await settle(app, "a"))
         await press(app, "u")
-        assert await state_of(app, tmp_path) == there
+        *now, after = await state_of(app, tmp_path)
+        assert now == there
+        assert [line[:70] for line in after] == [line[:70] for line in before]
+        assert any("│ ghost" in line for line in after)
 
 
 @pytest.mark.parametrize("there", ["b", "B"])

@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import aiohttp
 import pytest
 from secateur.cli.main import main
 from secateur.system.processes import isolated_python
@@ -17,13 +18,11 @@ def test_a_missing_extra_names_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve.server", None)
-    assert main(["inspect", "sample:orders", "--serve"]) == 2
-    assert "pip install 'secateur[serve]'" in capsys.readouterr().err
+    assert main(["inspect", "sample:orders", "--serve"]) == 1
+    assert "pip install '.[serve]'" in capsys.readouterr().err
 
 
 async def test_only_our_own_page_opens_the_inspector_and_nothing_in_the_folder_runs(tmp_path: Path) -> None:
-    aiohttp = pytest.importorskip("aiohttp", reason="the extra serve is not installed")
-    pytest.importorskip("textual_serve", reason="the extra serve is not installed")
     (tmp_path / "msgspec.py").write_text("open('ran', 'w').close()")
     own = {name: str(tmp_path / name.lower()) for name in ("SECATEUR_CACHE_DIR", "SECATEUR_CONFIG_DIR")}
     (tmp_path / "ci.log").write_text("ERROR the pump is dry\n")

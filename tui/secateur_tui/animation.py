@@ -88,10 +88,10 @@ def measure_durations(stops: Sequence[Stop], captions: Sequence[str]) -> list[fl
 
 def _rows(app: Host) -> list[Row]:
     strips = app.screen._compositor.render_strips()
-    return [_row(strip) for strip in strips[: app.size.height]]
+    return [read_row(strip) for strip in strips[: app.size.height]]
 
 
-def _row(segments: Iterable[Segment]) -> Row:
+def read_row(segments: Iterable[Segment]) -> Row:
     runs: list[Run] = []
     column = 0
     for text, style, control in segments:

@@ -1,4 +1,4 @@
-"""Daemon threads for the engine's slow calls: one retrieves, one looks whether files have changed, one proves hints.
+"""Daemon threads for the engine's slow calls: one retrieves, one looks whether files have changed, one proves levers.
 
 The calls of a thread run one after another, so the engine's database sees a single thread. A call whose awaiter was
 cancelled before the call began never runs. The threads are daemons and their jobs look at `closing`, so quitting does

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from secateur.errors import UsageError
+from secateur.errors import SecateurError
 from secateur.system.processes import isolated_python
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ _HEADERS = {
 
 
 def serve_pages(words: Sequence[str]) -> int:
-    """Serves the command `secateur WORDS` until Ctrl-C. Raises UsageError if the extra is not installed."""
+    """Serves the command `secateur WORDS` until Ctrl-C. Raises SecateurError if the extra is not installed."""
     try:
         from aiohttp import web
         from textual_serve.server import Server
     except ImportError as error:
-        raise UsageError("--serve needs textual-serve", hint="pip install 'secateur[serve]'") from error
+        raise SecateurError.missing_extra("--serve", "serve") from error
 
     with socket.socket() as probe:
         probe.bind((HOST, 0))

@@ -10,7 +10,7 @@ from typing import Any
 from secateur.cli import completers, parsing
 from secateur.cli.parsing import Parser
 
-ON = "let workers do it: tcp://127.0.0.1:8786 or tls://host:8786 of a cluster, processes:4 (docs/reference/cluster.md)"
+ON = "who does the work: tcp://HOST:8786 or tls://HOST:8786 of a cluster, or processes:4 (docs/reference/cluster.md)"
 
 
 class _Format(argparse.Action):

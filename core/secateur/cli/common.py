@@ -197,9 +197,7 @@ class CommandCall(argparse.Namespace):
         from importlib.metadata import entry_points  # slow to import
 
         if (entry_point := next(iter(entry_points(group="secateur.inspector")), None)) is None:
-            raise UsageError(
-                "the inspector is not installed", hint="install the whole distribution: pip install secateur"
-            )
+            raise UsageError("the inspector is not installed", hint="install secateur again: docs/use/install.md")
         inspector: Callable[..., Any] = entry_point.load()
         return inspector
 

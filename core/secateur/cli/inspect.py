@@ -34,7 +34,7 @@ def arguments(parser: CommandParser) -> None:
         help=f"{FORMS}, a transcript, an envelope, a diff, a log or a scenario (default: here)",
     )
     bench = parser.add_argument(
-        "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one that fits PATH)"
+        "--bench", metavar="BENCH", help=f"what PATH is opened as: {names} (default: what it is)"
     )
     completed_by(bench, completers.benches)
     for name, metavar in _fields().items():
@@ -68,7 +68,7 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--serve",
         action="store_true",
-        help="show the inspector in a browser on this machine, at the address printed (needs secateur[serve])",
+        help="show the inspector in a browser on this machine, at the address printed (needs the extra serve)",
     )
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="record what you do in NAME.replay.jsonl, for `secateur replay`"

@@ -212,8 +212,8 @@ def add_session(parser: CommandParser) -> None:
     session = parser.add_argument(
         "--session",
         metavar="ID",
-        help="a coding agent's session on this machine: latest, an id from `secateur sessions`, or with: the one that"
-        " `secateur with` sends now, or sent last",
+        help="a coding agent's session on this machine: latest, an id from `secateur sessions`, or `with`: what"
+        " `secateur with` sends now or sent last",
     )
     completed_by(session, _session_ids)
 

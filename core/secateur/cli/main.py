@@ -55,7 +55,7 @@ _OF_KINDS = {kind.command: kind.summary for kind in BUILT_IN}
 # Ours; kinds and commands of other distributions add theirs.
 COMMANDS = {
     "search": _OF_KINDS["search"],
-    "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
+    "inspect": "see and tune decisions on a screen (also plain `secateur` on a terminal)",
     **_OF_KINDS,
     "check": "run scenarios: show which decisions changed and which assertions fail",
     "mine": "make judged cases from a repository's history: a commit message, and the functions it changed",
@@ -160,16 +160,12 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
 
         kind = registry.kind_of(name)
         return partial(kind_command.arguments, kind), partial(kind_command.run, kind)
-    if name in _IN_THIS_FOLDER:
-        module = import_module(f"secateur.cli.{name}")
-        return module.arguments, module.run
-    if own := entry_points_of("secateur", COMMANDS_GROUP).get(name):
+    own = f"secateur.cli.{name}" if name in _IN_THIS_FOLDER else entry_points_of("secateur", COMMANDS_GROUP).get(name)
+    if own:
         module = import_module(own)
         return module.arguments, module.run
     if (point := commands_beside()[0].get(name)) is None:
-        raise UsageError(
-            f"the command {name} is not installed", hint="install the whole distribution: pip install secateur"
-        )
+        raise UsageError(f"the command {name} is not installed", hint="install secateur again: docs/use/install.md")
     try:
         module = point.load()
         return module.arguments, module.run

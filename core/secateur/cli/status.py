@@ -40,7 +40,7 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--examples",
         action="store_true",
-        help="also suggest questions drawn from the repository; each was tried, and a budget cuts its answer",
+        help="also suggest questions on the repository; each was tried, and its answer does not fit its budget",
     )
     parser.workspace_argument()
     parser.source_arguments()

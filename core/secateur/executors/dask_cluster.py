@@ -96,8 +96,7 @@ def connect(address: str) -> DaskCluster:
     try:
         import distributed
     except ImportError as error:
-        problem = "--on needs the extra cluster, which is not installed"
-        raise SecateurError(problem, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
+        raise SecateurError.missing_extra("--on", "cluster") from error
     import logging
 
     for name in ["distributed", "tornado", "asyncio", *logging.root.manager.loggerDict]:

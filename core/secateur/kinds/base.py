@@ -99,7 +99,7 @@ class Flag(Struct, frozen=True):
 
 
 # The flag of every kind whose `decide` honours `settings.pins`, which hold ids of the ledger.
-PIN = Flag("pins", "ID", "pin an item by its id (--explain shows ids); repeatable", repeatable=True)
+PIN = Flag("pins", "ID", "choose this item before all others (--explain shows ids); repeatable", repeatable=True)
 
 
 def opened_inputs(inputs: Sequence[Input], path: str) -> dict[str, Any]:

@@ -33,11 +33,7 @@ def run(options: CommandCall) -> int:
     if options.http is not None and options.http > MOST_PORT:
         raise UsageError(f"--http {options.http} is no port", hint=f"ports are 0 to {MOST_PORT:,}")
     if find_spec("mcp") is None:
-        raise SecateurError(
-            "the server needs the extra mcp, which is not installed",
-            hint="pip install 'secateur[mcp]'",
-            code="EXTRA_MISSING",
-        )
+        raise SecateurError.missing_extra("secateur mcp", "mcp")
     folders = [(name, Environment().folder_of(name)) for name in options.path]
     for _, path in folders:
         if not path.is_dir():

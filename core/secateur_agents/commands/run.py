@@ -33,7 +33,7 @@ def arguments(parser: CommandParser) -> None:
         type=parser.whole_number("--max-tokens", 0),
         default=MOST_TOKENS,
         metavar="N",
-        help=f"most tokens of output to print, a quarter of them at once (default {MOST_TOKENS})",
+        help=f"most tokens of output to print; a quarter of them while it runs (default {MOST_TOKENS})",
     )
     parser.common_arguments()
 

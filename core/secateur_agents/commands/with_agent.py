@@ -45,13 +45,9 @@ def run(options: CommandCall) -> int:
     if options.check:
         return _check(options, plan, program, missing)
     if missing:
-        raise SecateurError(
-            "secateur with needs the extra proxy, which is not installed",
-            hint="pip install 'secateur[proxy]'",
-            code="EXTRA_MISSING",
-        )
+        raise SecateurError.missing_extra("secateur with", "proxy")
     if program is None:
-        near = suggestion(options.agent, AGENTS)
+        near = suggestion(options.agent, [name for name in AGENTS if name != options.agent])
         options.say(f"secateur: there is no program {options.agent}" + (f"; did you mean {near}?" if near else ""))
         return NOT_FOUND
     if plan.refusal:
@@ -158,7 +154,7 @@ def _check(options: CommandCall, plan: Plan, program: str | None, missing: list[
 
     problem = plan.refusal
     if missing:
-        problem = "the extra proxy is not installed: pip install 'secateur[proxy]'"
+        problem = "the extra proxy is not installed: see docs/use/install.md"
     elif program is None:
         problem = f"there is no program {options.agent}"
     mcp = bool(_mcp_command(plan))

@@ -271,7 +271,7 @@ _LEAST_SOURCE = 18  # cells of the source that come before everything behind it
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:
     """Draws one line. With too little room it drops, in this order: words before values, the counter, names of closed
-    benches (their keys stay), the count, the remedy, benches, the reason of staleness. A long source loses its first
+    benches (their keys stay), the count, the remedy, the reason of staleness, benches. A long source loses its first
     folders before any of these."""
     count = line(f"   {count_noun(*facts.count)}") if facts.count is not None else ()
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))

@@ -116,8 +116,8 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     flags: ClassVar[Sequence[Flag]] = (
         Flag(_TABLE + "strategy", "S", "summarize, truncate, hybrid, staged or tool-results (default)"),
         Flag(_TABLE + "safe_zone_tokens", "N", "most tokens of the conversation (default 50000)"),
-        Flag(_TABLE + "cut_to", "SHARE", "cut until this share of the room beside what must stay is used (default 1)"),
-        Flag(_TABLE + "group_size", "G", "messages to drop or summarise together, at least (default 4)"),
+        Flag(_TABLE + "cut_to", "SHARE", "cut down to this share of the safe zone, beside what must stay (default 1)"),
+        Flag(_TABLE + "group_size", "G", "fewest messages to drop or summarise together (default 4)"),
         Flag(
             _TABLE + "keep_last",
             "N",

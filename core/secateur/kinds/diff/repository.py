@@ -55,7 +55,7 @@ INPUTS: Sequence[Input] = (
     ),
     Input(
         "base",
-        "compare the head with where it left this revision (default: the main branch)",
+        "compare the head with the commit where it branched off REV (default: the main branch)",
         metavar="REV",
         default=None,
         title="Base",
@@ -73,7 +73,7 @@ INPUTS: Sequence[Input] = (
     ),
     Input("staged", "compare the index: what would be committed", switch=True),
     Input("worktree", "compare the files as they are on disk", switch=True),
-    Input("untracked", "with the files on disk: include untracked files that git does not ignore", switch=True),
+    Input("untracked", "like --worktree, with untracked files that git does not ignore", switch=True),
     Input("diff", "read a unified diff instead of a repository; - reads stdin", default=None),
     Input(
         "ignore",
@@ -98,7 +98,7 @@ INPUTS: Sequence[Input] = (
         "project rules that go into every chunk (default: CLAUDE.md and AGENTS.md of the base)",
         default=None,
     ),
-    Input("no_rules", "no project rules", switch=True),
+    Input("no_rules", "leave out project rules", switch=True),
     Input(
         "linter",
         "linter findings to show beside their files if there is room: SARIF, JSON of ruff or ESLint,"

@@ -262,7 +262,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             typed="--weights",
             values=weights_of,
         ),
-        Flag(TOP_K.key, "K", "anchors, 5-50 (default 10)"),
+        Flag(TOP_K.key, "K", "how many of the best matches calls are followed from, 5-50 (default 10)"),
         Flag(DEPTH.key, "D", "steps of calls to follow, 1-4 (default 2)"),
         Flag(STRATEGY.key, "S", "priority (default), relevance or density"),
         Flag(

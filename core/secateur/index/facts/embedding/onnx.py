@@ -31,7 +31,7 @@ BATCH = 16
 # The text that stood before every query in the model's training.
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
 
-_INSTALL = "pip install 'secateur[semantic]', or set embedding.model = \"static\"."
+_INSTALL = 'Install the extra semantic (docs/use/install.md), or set embedding.model = "static".'
 
 
 class OnnxEmbedder:
