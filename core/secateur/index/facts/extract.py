@@ -316,8 +316,8 @@ _AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "gr
 def warn_of_partly_read(snapshot: Snapshot, candidates: Collection[str] = ()) -> tuple[Notice, ...]:
     """Makes a notice for each way in which files of a snapshot were read only in part.
 
-    `candidates`: the paths that an answer is made from. Of other files, only those are named that a search cannot find by
-    all of their words. If empty, all files are named."""
+    `candidates`: the paths that an answer is made from; of the others it names only files that a search cannot find by
+    all of their words. If empty, it names all."""
     pairs = [
         (path, problem)
         for path, problems in zip(snapshot.paths, snapshot.problems, strict=True)
