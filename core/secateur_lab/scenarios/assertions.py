@@ -26,7 +26,7 @@ def changed_settings(recorded: Recorded, decided: Decided) -> dict[str, tuple[An
     moved = {"budget": (recorded.budget, decided.budget)} if recorded.budget != decided.budget else {}
     known = installed_keys()
     for key in dict.fromkeys((*recorded.knobs, *now)):
-        if key not in known or key in ("budget", decided.kind.budget.key):
+        if key not in known or key in ("budget", "graph_rag.token_budget", decided.kind.budget.key):
             continue
         default = known[key].default
         was, is_now = (values.get(key, default) for values in (recorded.knobs, now))
