@@ -19,7 +19,7 @@ from secateur.kinds.conversation.transcripts import read_messages
 from secateur.model import Reason
 from secateur.tokens import get_counter
 from secateur_agents.proxy.pruning import RequestPruner
-from secateur_agents.proxy.record import Recorder, newest_record
+from secateur_agents.proxy.record import RequestRecorder, newest_record
 from support.agent_requests import body, reads, settings
 from support.cli import secateur
 from support.scripted_provider import answer, provider
@@ -102,7 +102,7 @@ def test_records_of_the_last_runs_stay_and_nothing_else_is_deleted(tmp_path: Pat
     for name in others:
         (tmp_path / name).write_bytes(b"mine")
         os.utime(tmp_path / name, (1, 1))
-    recorder = Recorder(tmp_path, 77)
+    recorder = RequestRecorder(tmp_path, 77)
     RequestPruner(settings(10_000), None, recorder.observe).edit("/v1/messages", "", body(reads(2)))
     assert recorder.close() == tmp_path / "with-77-0.json"
     left = {path.name for path in tmp_path.iterdir()}
