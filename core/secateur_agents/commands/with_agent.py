@@ -149,7 +149,9 @@ def _report(pruner: RequestPruner, passed: int, record: Path | None) -> Iterator
         )
     if record is not None:
         yield f"what was cut, and why: secateur inspect {shlex.quote(str(record))}"
-    if not passed:
+    if not passed and (total.requests or whole):
+        yield "the provider answered no request"
+    elif not passed:
         yield "no request came this way: the agent asked another provider, or none"
 
 
