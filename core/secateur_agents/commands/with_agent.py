@@ -149,10 +149,9 @@ def _report(pruner: RequestPruner, passed: int, record: Path | None) -> Iterator
         )
     if record is not None:
         yield f"what was cut, and why: secateur inspect {shlex.quote(str(record))}"
-    if not passed and (total.requests or whole):
-        yield "the provider answered no request"
-    elif not passed:
-        yield "no request came this way: the agent asked another provider, or none"
+    if not passed:
+        came = total.requests or whole
+        yield "no provider answered" if came else "no request came this way: the agent asked another provider, or none"
 
 
 def _check(options: CommandCall, plan: LaunchPlan, program: str | None, missing: list[str]) -> int:
