@@ -106,7 +106,7 @@ class SearchedState(Struct, frozen=True):
             commit=index.source.commit or name,
             format=form,
             preferences=self.preferences,
-            notices=tuple(dict.fromkeys((*about_part, *self.notices, *index.warnings(snapshot), *notices))),
+            notices=tuple(dict.fromkeys((*about_part, *self.notices, *snapshot.notices, *notices))),
             partial=part.to_dict() if part is not None else None,
         )
         return retrieve_with_model(parsed, retrieval, settings, partial(self._reranker, settings))

@@ -188,11 +188,10 @@ def no_standard_input(what: str, instead: str, *, flag: str = "") -> UsageError:
 
 def unwritable(name: str | Path, error: Exception) -> SecateurError:
     """Returns the error for a file or folder that cannot be written."""
-    return SecateurError(
-        f"cannot write {shown(name)}: {reason_of(error)}",
-        hint="check the path, and whether its folder can be written",
-        code="OUTPUT",
-    )
+    why, hint = reason_of(error), "check the path, and whether its folder can be written"
+    if isinstance(error, FileNotFoundError):
+        why, hint = f"there is no folder {shown(Path(name).parent)}", "make it first, or choose another place"
+    return SecateurError(f"cannot write {shown(name)}: {why}", hint=hint, code="OUTPUT")
 
 
 def unreadable_folder(path: Path, error: Exception | None = None) -> RepositoryError:

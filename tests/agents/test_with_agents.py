@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import tomli
 from secateur import UsageError
-from secateur_agents.proxy.agents import AGENTS, CHATGPT, Launch, Plan, plan_for
+from secateur_agents.proxy.agents import AGENTS, CHATGPT, Launch, LaunchPlan, plan_for
 
 TOKEN = "the-token-of-the-run"
 
@@ -25,7 +25,7 @@ def write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def launched(plan: Plan, folder: Path, *words: str, mcp: bool = True) -> Launch:
+def launched(plan: LaunchPlan, folder: Path, *words: str, mcp: bool = True) -> Launch:
     def address(name: str, *, with_token: bool = True) -> str:
         return f"http://127.0.0.1:1/{TOKEN}/{name}" if with_token else f"http://127.0.0.1:1/{name}"
 

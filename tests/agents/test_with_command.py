@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from secateur.kinds.conversation.transcripts import read_messages
 from secateur.model import Reason
 from secateur.tokens import get_counter
 from secateur_agents.proxy.pruning import RequestPruner
-from secateur_agents.proxy.record import Recorder, newest_record
+from secateur_agents.proxy.record import RequestRecorder, newest_record
 from support.agent_requests import body, reads, settings
 from support.cli import secateur
 from support.scripted_provider import answer, provider
@@ -102,11 +103,22 @@ def test_records_of_the_last_runs_stay_and_nothing_else_is_deleted(tmp_path: Pat
     for name in others:
         (tmp_path / name).write_bytes(b"mine")
         os.utime(tmp_path / name, (1, 1))
-    recorder = Recorder(tmp_path, 77)
+    recorder = RequestRecorder(tmp_path, 77)
     RequestPruner(settings(10_000), None, recorder.observe).edit("/v1/messages", "", body(reads(2)))
     assert recorder.close() == tmp_path / "with-77-0.json"
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {*others, "with-77-0.json", *(f"with-{number}-0.json" for number in range(10, 30))}
+
+
+def test_requests_that_no_provider_answered_came_this_way(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    (tmp_path / "body.json").write_bytes(body(reads(2)))
+    environ = {"ANTHROPIC_BASE_URL": url, "SECATEUR_STATE_DIR": str(tmp_path / "state")}
+    code, _, err = ran(environ, "--", sys.executable, "-c", AGENT, tmp_path / "body.json")
+    assert code == 1 and "HTTP Error 502" in err
+    assert "0 requests passed, 1 with a history" in err and "no provider answered" in err
+    assert "no request came this way" not in err
 
 
 def test_the_exit_code_is_the_agents(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secateur.settings import with_values
 from secateur_agents import Live, Store
 from secateur_agents.proxy import pruning
 from secateur_agents.proxy.pruning import RequestPruner
@@ -154,6 +155,15 @@ def test_only_so_many_models_are_remembered() -> None:
     for number in range(100):
         pruner.edit("/v1/messages", "", json.dumps({"model": f"m{number}", "messages": reads(1)}).encode())
     assert len(pruner._lives) == pruning._MOST_MODELS
+
+
+@pytest.mark.parametrize(("limit", "shortened"), [(0, False), (1_000, True), (4_000, True), (1_000_000, False)])
+def test_a_setting_moves_the_limit_of_long_results_and_0_turns_it_off(limit: int, shortened: bool) -> None:
+    call = {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "make"}}
+    answer = {"type": "tool_result", "tool_use_id": "c1", "content": WHOLE}
+    messages = [{"role": "user", "content": "Build it."}, {"role": "assistant", "content": [call]}]
+    pruner = RequestPruner(with_values(settings(200_000), {"log.max_tokens": limit}), None)
+    assert bool(pruner.edit("/v1/messages", "", body([*messages, {"role": "user", "content": [answer]}]))) is shortened
 
 
 LINES = "".join(f"{at}: compiled part {at % 7} in {at * 3} ms\n" for at in range(4_000))

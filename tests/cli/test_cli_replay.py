@@ -85,7 +85,7 @@ def test_the_picture_is_whole_or_not_there(log: Path):
     one, two = ((log.parent / name).read_bytes() for name in ("one.svg", "two.svg"))
     assert one == two and len(one) < 200_000
     texts = "".join(ElementTree.fromstring(one).itertext())
-    assert "summary of the run is dropped" in texts.replace("\u00a0", " ")
+    assert "line that sums up the run stays" in texts.replace("\u00a0", " ")
     log.write_text(log.read_text() + '{"at": 99, "do": "hold", "id": "none"}\n')
     failed = drawn("replay", log.name, "--svg", "three.svg")
     assert (

@@ -78,22 +78,29 @@ def test_an_interruption_is_no_error_of_a_file() -> None:
 @pytest.mark.usefixtures("failing_go")
 @pytest.mark.parametrize("failing_go", [ValueError()], indirect=True)
 def test_status_and_search_name_what_is_read_as_text(tmp_path: Path) -> None:
-    root = write(tmp_path / "shop", {"a.go": GO.decode(), "b.py": "def total(): ...\n", "c.py": b"x = '\0'\n"})
+    root = write(
+        tmp_path / "shop",
+        {"a.go": GO.decode(), "b.py": "\n\n".join(f"def total_{at}(): ..." for at in range(9)), "c.py": b"x = '\0'\n"},
+    )
     drawn = random.Random(4)
     write(root, {"d.txt": " ".join("".join(drawn.choices("abcdefghij", k=LONGEST_WORD)) for _ in range(2_300))})
     write(root, {"e.txt": "\n".join(f"w{number}" for number in range(MOST_WORDS + 9))})
     status = secateur("status", root, "--format", "json").json
     assert status["problems"] == {"reader_failed": 1, "words_left_out": 2}
-    said = {
-        warning["code"]: warning["message"]
-        for warning in secateur("search", "total", root, "--format", "json").json["warnings"]
-    }
-    assert "a.go (reader_failed, 3 lines)" in said["read_as_text"]
+
+    def warned(query: str) -> dict[str, str]:
+        answer = secateur("search", query, root, "--top-k", 5, "--format", "json").json
+        return {warning["code"]: warning["message"] for warning in answer["warnings"]}
+
+    # only where such a file is a candidate, or nothing is
+    assert "a.go (reader_failed, 3 lines)" in warned("package func")["read_as_text"] == warned("qqzzy")["read_as_text"]
+    said = warned("total")
+    assert "read_as_text" not in said
     assert "c.py (binary)" in said["code_not_indexed"]
     assert "d.txt, e.txt" in said["words_left_out"]
     for number, found in ((7, True), (MOST_WORDS + 8, False)):
         assert bool(secateur("search", f"w{number}", root, "--format", "json").json["candidates"]) == found
-    assert said["read_as_text"] in status["notices"]
+    assert warned("qqzzy")["read_as_text"] in status["notices"]
     assert "a.go (reader_failed, 3 lines)" in secateur("status", root).out
 
 

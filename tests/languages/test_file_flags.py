@@ -160,7 +160,6 @@ def test_any_path_and_content_has_an_answer(path: str, head: bytes) -> None:
         ("src/snapshots/shop__cart.snap", b"---\nsource: src/cart.rs\n"),
         ("schema.json", b'{\n  "__schema": {\n'),
         ("schema.json", b'{"data": {"__schema": {'),
-        ("api/openapi.json", b'{\n  "openapi": "3.1.0",\n'),
         ("Cart.Total.verified.txt", b"3"),
         ("Migrations/ShopContextModelSnapshot.cs", b"using X;"),
         ("app/schemas/shop.Db/3.json", b'{\n  "formatVersion": 1,\n  "database": {\n'),
@@ -177,6 +176,8 @@ def test_what_programs_record_is_generated(path: str, head: bytes) -> None:
     [
         ("schema.sql", b"CREATE TABLE a (id int);\n"),
         ("openapi.yaml", b"openapi: 3.1.0\n"),
+        ("api/openapi.json", b'{\n  "openapi": "3.1.0",\n'),
+        ("swagger.json", b'{"swagger": "2.0"'),
         ("config.json", b'{"log": {"level": "debug"}}'),
         ("interactions.yml", b"interactions:\n  click: true\n"),
         ("src/approved.py", b"x = 1\n"),

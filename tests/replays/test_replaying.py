@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from support.cli import secateur
 
 EXAMPLES = data_dir("docs/examples")
 
+MARKED = {"●": "kept", "◐": "shortened", "○": "dropped", "◍": "summarised"}
 _SMALL = {"budget": 1000}
 
 
@@ -199,6 +201,11 @@ def test_there_is_a_demo_of_every_kind_and_each_drops_something_and_keeps_it_aga
         assert any(step.decided and set(states(step).values()) - {"kept"} for step in steps), name
         assert any(change.what is not Aspect.TOKENS for change in moved), name
         assert {step.kind for step in steps} == {name}
+        looked_at, decided = "", dict[str, str]()
+        for step in steps:
+            looked_at, decided = getattr(step.event, "id", looked_at), states(step) if step.decided else decided
+            if looked_at and isinstance(step.event, Captioned) and (mark := re.search("[●◐○◍]", step.event.text)):
+                assert decided[looked_at] == MARKED[mark[0]], step.event.text  # the first mark is of this item
 
 
 def test_the_command_prints_what_each_event_changed(tmp_path: Path):

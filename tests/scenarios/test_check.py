@@ -156,6 +156,17 @@ def test_a_setting_of_the_repository_s_own_file_is_named_with_its_values(shop: P
     assert secateur("check", path).code == 4
 
 
+@pytest.mark.parametrize(("flags", "moved"), [(["--budget", "110"], {}), ([], {"budget": (8000, 5000)})])
+def test_the_budget_of_a_file_counts_only_where_a_scenario_has_none(
+    shop: Path, saved: Save, flags: list[str], moved: dict[str, tuple[int, int]]
+) -> None:
+    path = saved("budget", "search", QUERY_OF_ALL, *flags)
+    (shop / "secateur.toml").write_text("[graph_rag]\ntoken_budget = 5000\n")
+    path.write_text(path.read_text().replace("[expect]\n", '[expect]\nmust_drop = ["shop/refund.py::refund_total"]\n'))
+    result = checked(path)
+    assert (result.verdict, result.compared.knobs) == ("assertion_failed", moved)
+
+
 def test_a_weight_is_told_as_the_term_that_it_moves(shop: Path, saved: Save) -> None:
     path = saved("weights", "search", QUERY_OF_ALL, "--budget", "110")
     (shop / "secateur.toml").write_text("[smart_pruning.priority_weights]\ndistance = 0.0\nhotspot = 0.0\n")

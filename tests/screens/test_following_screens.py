@@ -8,7 +8,7 @@ from inspector_kit import Inspector, Pace, assert_golden, bench_of, looked, pres
 from secateur.ledger import WRAPPER
 from secateur.settings import Settings, with_values
 from secateur_agents.proxy.pruning import RequestPruner
-from secateur_agents.proxy.record import Recorder
+from secateur_agents.proxy.record import RequestRecorder
 from support import agent_sessions as agents
 from support.agent_requests import body, reads, settings
 from support.agent_sessions import SCRIPT, as_lines, compacted, said, tool, user
@@ -89,7 +89,7 @@ async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> N
 
 async def test_what_secateur_with_sends_is_followed_with_the_ledger_that_was_decided() -> None:
     record = Path("with-1-0.json").resolve()
-    recorder = Recorder(record.parent, 1)
+    recorder = RequestRecorder(record.parent, 1)
     pruner = RequestPruner(settings(2_000), None, recorder.observe)
     for count in (2, 6, 8):
         pruner.edit("/v1/messages", "", body(reads(count)))
@@ -97,7 +97,7 @@ async def test_what_secateur_with_sends_is_followed_with_the_ledger_that_was_dec
     app = opened("with-1-0.json")
     async with app.run_test(size=(120, 60)):
         assert "Live: 1 cut in 3 requests, paid" in "\n".join(await settle(app))
-        again = Recorder(record.parent, 1)
+        again = RequestRecorder(record.parent, 1)
         after = RequestPruner(settings(2_000), None, again.observe)
         for count in range(2, 16):
             after.edit("/v1/messages", "", body(reads(count)))

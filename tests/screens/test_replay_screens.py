@@ -107,10 +107,11 @@ def drawn_without_caption(lines: Sequence[str], caption: str) -> str:
     return " ".join("\n".join(own).split())
 
 
+@pytest.mark.parametrize("size", [(160, 50), (80, 24)])
 @pytest.mark.parametrize("name", list_demos())
-async def test_every_figure_of_a_caption_stands_on_its_screen_or_on_the_one_before(name: str):
+async def test_every_figure_of_a_caption_stands_on_its_screen_or_on_the_one_before(name: str, size: tuple[int, int]):
     recording = list_demos()[name]
-    async with played(recording, (160, 50)) as (app, player):
+    async with played(recording, size) as (app, player):
         before = ""
         for number in range(len(player.stops)):
             if number:

@@ -25,7 +25,7 @@ from msgspec import structs
 
 from secateur.encodings import as_utf8
 from secateur.errors import RepositoryError
-from secateur.index.facts.extract import digest_of, warn_of_partly_read
+from secateur.index.facts.extract import digest_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex
@@ -72,7 +72,6 @@ class OpenIndex(ABC):
         self._texts: _Known = {}  # as they were indexed, with markers in the place of credentials
         self._numbered: WeakKeyDictionary[CredentialNumbers, _Known] = WeakKeyDictionary()
         self._pools: WeakKeyDictionary[Pool, CredentialNumbers] = WeakKeyDictionary()
-        self._warnings: WeakKeyDictionary[Snapshot, tuple[Notice, ...]] = WeakKeyDictionary()
 
     @property
     @abstractmethod
@@ -131,12 +130,6 @@ class OpenIndex(ABC):
         """Moves to another state of the same folder. Raises UsageError: a workspace has no commit of its own."""
 
     # --- looking -----------------------------------------------------------------------------------------------------
-
-    def warnings(self, snapshot: Snapshot) -> tuple[Notice, ...]:
-        """Returns the warnings about a snapshot that every answer needs."""
-        if snapshot not in self._warnings:
-            self._warnings[snapshot] = *snapshot.notices, *warn_of_partly_read(snapshot)
-        return self._warnings[snapshot]
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
         """Returns the lines of a file, with markers in the place of credentials. Each file is read once.

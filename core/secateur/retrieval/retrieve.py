@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from secateur.errors import EmbeddingError, UsageError
 from secateur.index.facts.embedding.vectors import Embedder, SemanticSpace, document_text
-from secateur.index.facts.extract import text_of
+from secateur.index.facts.extract import text_of, warn_of_partly_read
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import FloatArray, IntArray, Notice, Pool
@@ -163,7 +163,8 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: 
 
 
 def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> tuple[Notice, ...]:
-    notices, symbols = list(retrieval.notices), result.pool.symbol_id
+    symbols = result.pool.symbol_id
+    notices = [*retrieval.notices, *warn_of_partly_read(retrieval.snapshot, frozenset(result.pool.path))]
     if (elsewhere := result.pool.elsewhere) is not None:
         none = "" if (~elsewhere).any() else "No candidate is there. "
         left = f"{int(elsewhere.sum()):,} candidates elsewhere are left out."

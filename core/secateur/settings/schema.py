@@ -334,7 +334,10 @@ class Chunking(Table, frozen=True):
 class Log(Table, frozen=True):
     """`[log]`: logs within a budget."""
 
-    max_tokens: Annotated[Limit, about("Most tokens of a log in the output.", flag="--max-tokens", scope="any")] = 4000
+    max_tokens: Annotated[
+        Limit,
+        about("Most tokens of a log; `with` shortens longer tool results (0: none).", flag="--max-tokens", scope="any"),
+    ] = 4000
 
 
 class Settings(Table, frozen=True):

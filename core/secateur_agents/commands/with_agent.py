@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from secateur import CommandCall, CommandParser, SecateurError, Settings, isolated_python, suggestion, visible
 
 if TYPE_CHECKING:
-    from secateur_agents.proxy.agents import Plan
+    from secateur_agents.proxy.agents import LaunchPlan
     from secateur_agents.proxy.pruning import RequestPruner
 
 # Exit codes of a shell; a program that a signal ended has the last and the number of the signal.
@@ -55,15 +55,15 @@ def run(options: CommandCall) -> int:
     return _serve(options, plan, program)
 
 
-def _serve(options: CommandCall, plan: Plan, program: str) -> int:
+def _serve(options: CommandCall, plan: LaunchPlan, program: str) -> int:
     from secateur_agents.proxy.agents import Launch
     from secateur_agents.proxy.pruning import RequestPruner
-    from secateur_agents.proxy.record import Recorder, folder_of_records
+    from secateur_agents.proxy.record import RequestRecorder, folder_of_records
     from secateur_agents.proxy.server import HOST, TOKEN_HEADER, ProxyServer
     from secateur_agents.store import user_store
 
     settings, mcp = _load_settings(options), _mcp_command(plan)
-    recorder = Recorder(folder_of_records(os.environ), os.getpid())
+    recorder = RequestRecorder(folder_of_records(os.environ), os.getpid())
     pruner = RequestPruner(settings, user_store(os.environ) if mcp else None, recorder.observe, plan.outputs)
     with (
         tempfile.TemporaryDirectory(prefix="secateur-with-") as folder,
@@ -95,7 +95,7 @@ def _load_settings(options: CommandCall) -> Settings:
     return loaded.settings
 
 
-def _mcp_command(plan: Plan) -> list[str]:
+def _mcp_command(plan: LaunchPlan) -> list[str]:
     if not plan.takes_mcp or find_spec("mcp") is None:
         return []
     return isolated_python("from secateur.__main__ import run; sys.exit(run())", "mcp")
@@ -146,10 +146,11 @@ def _report(pruner: RequestPruner, passed: int, record: Path | None) -> Iterator
     if record is not None:
         yield f"what was cut, and why: secateur inspect {shlex.quote(str(record))}"
     if not passed:
-        yield "no request came this way: the agent asked another provider, or none"
+        came = total.requests or whole
+        yield "no provider answered" if came else "no request came this way: the agent asked another provider, or none"
 
 
-def _check(options: CommandCall, plan: Plan, program: str | None, missing: list[str]) -> int:
+def _check(options: CommandCall, plan: LaunchPlan, program: str | None, missing: list[str]) -> int:
     from secateur import dumps
 
     problem = plan.refusal

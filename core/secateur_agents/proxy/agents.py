@@ -73,7 +73,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LaunchPlan:
     """See the module docstring.
 
     Attributes:
@@ -97,7 +97,7 @@ class Plan:
     outputs: Path | None = None
 
 
-def plan_for(program: str, environ: Mapping[str, str]) -> Plan:
+def plan_for(program: str, environ: Mapping[str, str]) -> LaunchPlan:
     """Returns the plan of the agent whose program this is, by the last part of its path; of any other program that of
     the three usual variables. Raises UsageError: a base URL of the user is not an address."""
     home = Path(environ.get("HOME") or os.sep)
@@ -116,7 +116,7 @@ def plan_for(program: str, environ: Mapping[str, str]) -> Plan:
     return plan
 
 
-def _plan_claude(environ: Mapping[str, str], home: Path) -> Plan:
+def _plan_claude(environ: Mapping[str, str], home: Path) -> LaunchPlan:
     folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     own = _json_at(folder / "settings.json").get("env")
     own = own if isinstance(own, dict) else {}
@@ -148,10 +148,10 @@ def _plan_claude(environ: Mapping[str, str], home: Path) -> Plan:
 
     names = "ANTHROPIC_BASE_URL" + (" and ENABLE_TOOL_SEARCH=true" if searches else "")
     sets = (names, "--settings FILE, a private file with the same")
-    return Plan("Claude Code", {"anthropic": upstream}, prepare, sets, True, refusal, outputs=folder)
+    return LaunchPlan("Claude Code", {"anthropic": upstream}, prepare, sets, True, refusal, outputs=folder)
 
 
-def _plan_codex(environ: Mapping[str, str], home: Path) -> Plan:
+def _plan_codex(environ: Mapping[str, str], home: Path) -> LaunchPlan:
     folder = Path(environ.get("CODEX_HOME") or home / ".codex")
     own = _toml_at(folder / "config.toml")
     profile = _table(_table(own, "profiles"), str(own.get("profile", "")))
@@ -185,10 +185,10 @@ def _plan_codex(environ: Mapping[str, str], home: Path) -> Plan:
 
     sets = (f"-c model_provider={name}, with a base_url and no WebSockets", _TOKEN_VARIABLE)
     upstreams = {} if refusal else {"openai": str(upstream)}
-    return Plan("Codex", upstreams, prepare, sets, takes_mcp=True, refusal=refusal)
+    return LaunchPlan("Codex", upstreams, prepare, sets, takes_mcp=True, refusal=refusal)
 
 
-def _plan_gemini(environ: Mapping[str, str], home: Path) -> Plan:
+def _plan_gemini(environ: Mapping[str, str], home: Path) -> LaunchPlan:
     folder = Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini"
     chosen = _table(_table(_json_at(folder / "settings.json"), "security"), "auth").get("selectedType")
     if not chosen:
@@ -205,10 +205,10 @@ def _plan_gemini(environ: Mapping[str, str], home: Path) -> Plan:
 
     files = (folder / ".env", home / ".env")
     own = environ.get("GOOGLE_GEMINI_BASE_URL") or next(filter(None, map(_dotenv_base_url, files)), None)
-    return Plan("Gemini CLI", {"gemini": own or GEMINI}, prepare, ("GOOGLE_GEMINI_BASE_URL",), refusal=refusal)
+    return LaunchPlan("Gemini CLI", {"gemini": own or GEMINI}, prepare, ("GOOGLE_GEMINI_BASE_URL",), refusal=refusal)
 
 
-def _plan_opencode(environ: Mapping[str, str], home: Path) -> Plan:
+def _plan_opencode(environ: Mapping[str, str], home: Path) -> LaunchPlan:
     upstreams = {"anthropic": f"{ANTHROPIC}/v1", "openai": OPENAI, "google": f"{GEMINI}/v1beta"}
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "opencode")
     names = ("config.json", "opencode.json", "opencode.jsonc")
@@ -239,10 +239,10 @@ def _plan_opencode(environ: Mapping[str, str], home: Path) -> Plan:
     asides = [f"{name} is logged in with an account: its requests do not pass" for name in accounts]
     asides.append(f"only requests to {', '.join(upstreams) or 'no provider'} pass; other providers are asked directly")
     refusal = "" if upstreams else "every login is with an account, which takes no base URL"
-    return Plan("opencode", upstreams, prepare, ("OPENCODE_CONFIG_CONTENT",), True, refusal, tuple(asides))
+    return LaunchPlan("opencode", upstreams, prepare, ("OPENCODE_CONFIG_CONTENT",), True, refusal, tuple(asides))
 
 
-def _plan_other(environ: Mapping[str, str], home: Path) -> Plan:  # noqa: ARG001 - one signature
+def _plan_other(environ: Mapping[str, str], home: Path) -> LaunchPlan:  # noqa: ARG001 - one signature
     variables = {
         "ANTHROPIC_BASE_URL": ("anthropic", ANTHROPIC),
         "OPENAI_BASE_URL": ("openai", OPENAI),
@@ -253,7 +253,7 @@ def _plan_other(environ: Mapping[str, str], home: Path) -> Plan:  # noqa: ARG001
     def prepare(launch: Launch) -> None:
         launch.variables |= {variable: launch.address(name) for variable, (name, _) in variables.items()}
 
-    return Plan("the program", upstreams, prepare, tuple(variables))
+    return LaunchPlan("the program", upstreams, prepare, tuple(variables))
 
 
 _PLANS = {"claude": _plan_claude, "codex": _plan_codex, "gemini": _plan_gemini, "opencode": _plan_opencode}

@@ -27,7 +27,6 @@ from secateur_agents.savings import SavingsRecord
 from secateur_agents.store import OriginalStore
 
 MOST_BYTES = 128 << 20  # most bytes of a body that was compressed
-SHORTEN_ABOVE = 4_000  # tokens of a result that is shortened as it comes
 _MOST_MODELS = 16  # models with a memory of their own: a session asks a few
 _MOST_MODEL_CHARS = 200
 
@@ -112,9 +111,8 @@ class RequestPruner:
         with self._lock:
             if model not in self._lives and len(self._lives) >= _MOST_MODELS:
                 del self._lives[next(iter(self._lives))]
-            return self._lives.setdefault(
-                model, Live(self._settings, self._store, 0, model, SHORTEN_ABOVE, self._read_saved)
-            )
+            limit = self._settings.log.max_tokens
+            return self._lives.setdefault(model, Live(self._settings, self._store, 0, model, limit, self._read_saved))
 
     def _read_saved(self, result: str) -> str:
         """Returns the whole of a result of which Claude Code sends the beginning, without credentials: of a regular

@@ -1,7 +1,7 @@
 """Records what `secateur with` sent, for `secateur inspect`: of each conversation its last request as it came, without
 credentials, and what was cut of it before which request.
 
-    recorder = Recorder(folder_of_records(os.environ), os.getpid())
+    recorder = RequestRecorder(folder_of_records(os.environ), os.getpid())
     RequestPruner(settings, store, recorder.observe)
     recorder.close()
     newest_record(os.environ, running=True)     # the path that `inspect --follow` opens
@@ -66,7 +66,7 @@ class _Conversation:
         return {"version": __version__, "ledger": msgspec.to_builtins({**ledger, "paid_share": share, "recalls": 0})}
 
 
-class Recorder:
+class RequestRecorder:
     """See the module docstring."""
 
     def __init__(self, folder: Path, process: int) -> None:

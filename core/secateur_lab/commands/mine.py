@@ -204,7 +204,7 @@ def _place(named: str, root: Path, out: Path) -> str:
     if not root.is_relative_to(holder):
         raise secateur.UsageError(
             f"--out {secateur.shown(out)} lies outside {secateur.shown(root)}",
-            hint="a case names its repository by a path below its own root; for example --out"
+            hint="a case searches nothing outside the repository that holds it; for example --out"
             f" {secateur.shown(root / 'cases')}",
         )
     return root.relative_to(holder).as_posix()

@@ -1,8 +1,5 @@
-"""Finds the assertions of a scenario that do not hold. Pure.
-
-Explains a changed decision: by settings, texts, terms of scores, and other items that took the room.
-
-Pure. A cause shows figures of both sides: the recorded decision and the present one.
+"""Finds the assertions of a scenario that do not hold, and explains a changed decision: by settings, texts, terms of
+scores, and other items that took the room. Pure. A cause shows figures of the recorded decision and the present one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,14 +19,13 @@ Pair = tuple[RecordedItem, RecordedItem]  # an item as recorded, and as it is no
 
 def changed_settings(recorded: Recorded, decided: Decided) -> dict[str, tuple[Any, Any]]:
     """Returns (recorded, now) of the settings that changed, wherever they are set; the budget in force first."""
-    now = dict(decided.knobs)
     moved = {"budget": (recorded.budget, decided.budget)} if recorded.budget != decided.budget else {}
     known = installed_keys()
-    for key in dict.fromkeys((*recorded.knobs, *now)):
-        if key not in known or key in ("budget", decided.kind.budget.key):
+    for key in dict.fromkeys((*recorded.knobs, *decided.knobs)):
+        if key not in known or key in ("budget", "graph_rag.token_budget", decided.kind.budget.key):
             continue
         default = known[key].default
-        was, is_now = (values.get(key, default) for values in (recorded.knobs, now))
+        was, is_now = (values.get(key, default) for values in (recorded.knobs, decided.knobs))
         if _plain(was) != _plain(is_now):
             moved[key] = (was, is_now)
     return moved

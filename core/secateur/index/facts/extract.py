@@ -5,7 +5,7 @@ Lists the files of a snapshot that were read only in part, so that a search says
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import chain
@@ -313,15 +313,23 @@ def _column(values: Sequence[int] | Any) -> bytes:
 _AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "grammar_missing")
 
 
-def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
-    """Makes a notice for each way in which files of a snapshot were read only in part."""
+def warn_of_partly_read(snapshot: Snapshot, candidates: Collection[str] = ()) -> tuple[Notice, ...]:
+    """Makes a notice for each way in which files of a snapshot were read only in part.
+
+    `candidates`: the paths that an answer is made from; of the others it names only files that a search cannot find by
+    all of their words. If empty, it names all."""
     pairs = [
         (path, problem)
         for path, problems in zip(snapshot.paths, snapshot.problems, strict=True)
         for problem in problems.split()
+        if not candidates or path in candidates or problem == WORDS_LEFT_OUT
     ]
     as_text = {path: problem for path, problem in pairs if problem.startswith(_AS_TEXT)}
-    as_text |= {path: f"no grammar for {kind}" for path in snapshot.paths if (kind := language_of(path)) in UNPARSED}
+    as_text |= {
+        path: f"no grammar for {kind}"
+        for path in candidates or snapshot.paths
+        if (kind := language_of(path)) in UNPARSED
+    }
     left_out = [  # their names say that they hold code
         f"{path} ({reason})"
         for path, reason in snapshot.unindexed

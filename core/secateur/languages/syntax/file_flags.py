@@ -116,7 +116,7 @@ _RECORDED_PATH = re.compile(
 )
 _RECORDED_HEAD = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:"
-    rb"\{\s*(?:\"data\"\s*:\s*\{\s*)?\"__schema\"\s*:|\{\s*\"(?:openapi|swagger|_recordingName)\"\s*:\s*\""
+    rb"\{\s*(?:\"data\"\s*:\s*\{\s*)?\"__schema\"\s*:|\{\s*\"_recordingName\"\s*:\s*\""
     rb"|\{\s*\"log\"\s*:\s*\{\s*\"(?:version|_recordingName)\""
     rb"|\{[^{}]{0,400}\"(?:prevId|terraform_version)\"\s*:|\{\s*\"formatVersion\"\s*:\s*\d+,\s*\"database\"\s*:"
     rb"|(?:---\s*)?(?:http_)?interactions:\s*\n\s*- +(?:request|response|recorded_at)\b"
