@@ -59,13 +59,8 @@ from msgspec import Struct
 
 from secateur.index.open_index import OpenIndex
 from secateur.redaction import redact_typed
-from secateur.retrieval.evidence.collect import Lines
 from secateur.retrieval.query import parse_with_kind, read_form_lines
 from secateur.retrieval.retrieve import Reranker, Retrieval, retrieve_with_model
-
-
-def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
-    return lines(folder + path)
 
 
 class SearchedState(Struct, frozen=True):
@@ -94,7 +89,7 @@ class SearchedState(Struct, frozen=True):
         answered = set[str]()  # lines of issue forms
         if rules.issue_forms and len(text.splitlines()) > 1:  # a single line counts in full
             for folder, paths in snapshot.own_paths.items():
-                answered |= read_form_lines(paths, partial(_lines_below, lines, folder))
+                answered |= read_form_lines(paths, lambda path: lines(folder + path))  # noqa: B023 - called at once
         parsed, notices = parse_with_kind(text, snapshot.body.frequency, rules.query_kind, frozenset(answered))
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         about_part = (part.notice,) if part is not None else ()

@@ -128,9 +128,7 @@ def _write_profiles(options: CommandCall, root: Path, settings: Settings) -> str
         changed = adopt_profile(own, options.adopt)
         output = structs.replace(output, adopted=options.adopt, file=output.file or str(changed))
         lines.append(f"{changed}: {options.adopt} is your default from now on")
-    if options.format == "json":
-        return dumps(output)
-    return "".join(f"{visible(line)}\n" for line in lines)
+    return dumps(output) if options.format == "json" else "".join(f"{visible(line)}\n" for line in lines)
 
 
 def _plain(value: Any) -> Any:

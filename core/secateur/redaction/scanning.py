@@ -250,9 +250,7 @@ def _decode_escape(escape: re.Match[bytes]) -> bytes | None:
     if kind == "decimal":
         code = int(value)
         return bytes((code,)) if 32 <= code < 127 else b" "
-    if kind == "base64":
-        return _decode_base64(value)
-    return bytes((int(value, 16),))
+    return _decode_base64(value) if kind == "base64" else bytes((int(value, 16),))
 
 
 def _decode_base64(value: bytes) -> bytes | None:

@@ -226,9 +226,7 @@ def _paged(
         if (held := box.results.find(name)) is None:
             held = tool(box, call, roots, progress)
             box.results.keep(held)
-        if not call.cursor:
-            return held.answer
-        return held.page(name, page)
+        return held.page(name, page) if call.cursor else held.answer
 
     return answer
 

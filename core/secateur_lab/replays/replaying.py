@@ -175,9 +175,7 @@ class _Player:
                 return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
             case _ if isinstance(event, events.SettingEvent):
                 self.bench.change(settings_after(event, self.bench.settings, self.bench.kind))
-        if not event.decides:
-            return ReplayStep(0, event, self.shown, words)
-        return self._decide(event, words)
+        return self._decide(event, words) if event.decides else ReplayStep(0, event, self.shown, words)
 
     def _hold(self, name: str) -> secateur.Settings:
         bench = self.bench

@@ -43,10 +43,6 @@ def draw_curve(proven: ProvenCurve, cells: int) -> list[Line]:
     return [clip_line(drawn, cells) for drawn in lines]
 
 
-def _draw_more(items: Sequence[int], indent: str) -> list[Line]:
-    return [line(Span(f"{indent}and {len(items) - _NAMED:,} more", "faint"))] if len(items) > _NAMED else []
-
-
 def _draw_plot(curve: Curve, present: int, cells: int, *, scored: bool) -> list[Line]:
     """Draws the curve in dots, four to a line and two to a cell; the columns of the present budget and the knee
     marked."""
@@ -193,7 +189,8 @@ def _draw_changes(hint: ProvenHint, trials: Trials, cells: int) -> list[Line]:
             state = State(int(hint.decided.state[item]))
             name = clip_left(visible(trials.ids[item]), max(1, cells - 6))
             lines.append(line(Span(f"    {state.glyph} ", state.label), Span(name)))
-        lines += _draw_more(items, " " * 6)
+        if len(items) > _NAMED:
+            lines.append(line(Span(f"      and {len(items) - _NAMED:,} more", "faint")))
     role = "warning" if hint.lever.over else "faint"
     return lines + wrap_words(token_words(trials, hint.lever), cells, role, indent="    ")
 

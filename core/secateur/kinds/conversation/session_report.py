@@ -80,9 +80,7 @@ def duration(minutes: float) -> str:
     """A time for people: "under a minute", "12 minutes", "3.5 hours"."""
     if minutes < 1:
         return "under a minute"
-    if minutes < 120:
-        return count_noun(round(minutes), "minute")
-    return f"{minutes / 60:,.1f} hours"
+    return count_noun(round(minutes), "minute") if minutes < 120 else f"{minutes / 60:,.1f} hours"
 
 
 def content_rows(shares: Sequence[WindowShare], total: int) -> Iterator[tuple[str, ...]]:

@@ -119,7 +119,8 @@ def apply_replies(
             files[file_index] = _apply_snippets(files[file_index], file_answers, counter)
     notices = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may judge better
     notices += notices_of(replies)
-    if answers and not any(_names_something(answer) for replies_of in answers.values() for _, answer in replies_of):
+    given = [answer for replies_of in answers.values() for _, answer in replies_of]
+    if given and not any(one.snippets if isinstance(one, Snippets) else one.relevant_score > 0 for one in given):
         message = f"The model names nothing in {count_noun(len(answers), 'file')} that helps with the query."
         notices.append(Notice("model_named_nothing", message))
     if failed := sum(reply.value is None for reply in replies):
@@ -129,10 +130,6 @@ def apply_replies(
         limit = f"{asking.unasked:,} questions were not asked (at most {MOST_QUESTIONS} are)"
         notices.append(Notice("not_asked", f"{limit}: their files are decided without the model."))
     return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=tuple(notices))
-
-
-def _names_something(answer: FileScore | Snippets) -> bool:
-    return bool(answer.snippets) if isinstance(answer, Snippets) else answer.relevant_score > 0
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
