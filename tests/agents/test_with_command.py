@@ -74,7 +74,7 @@ def test_requests_are_pruned_recorded_and_reported_and_no_key_is_anywhere(tmp_pa
     assert model.bodies[0] == came[0] and len(model.bodies[2]) < len(came[2]) / 2
     assert password.encode() in model.bodies[2], "what is not pruned keeps its credentials"
     first, second, third = err.splitlines()
-    assert first == "[secateur] 3 requests passed, 3 with a history that was read, 1 cuts; 0 sent unchanged"
+    assert first == "[secateur] requests passed: 3, with a history that was read: 3, cuts: 1, sent unchanged: 0"
     assert "tokens of messages not sent" in second
     record = newest_record({"SECATEUR_STATE_DIR": str(state)}, running=False)
     assert record is not None and third.endswith(f"secateur inspect {record}")
@@ -117,7 +117,7 @@ def test_requests_that_no_provider_answered_came_this_way(tmp_path: Path) -> Non
     environ = {"ANTHROPIC_BASE_URL": url, "SECATEUR_STATE_DIR": str(tmp_path / "state")}
     code, _, err = ran(environ, "--", sys.executable, "-c", AGENT, tmp_path / "body.json")
     assert code == 1 and "HTTP Error 502" in err
-    assert "0 requests passed, 1 with a history" in err and "no provider answered" in err
+    assert "requests passed: 0, with a history that was read: 1" in err and "no provider answered" in err
     assert "no request came this way" not in err
 
 

@@ -135,8 +135,8 @@ def _report(pruner: RequestPruner, passed: int, record: Path | None) -> Iterator
     total = summarize(pruner.records, 0).total
     whole = sum(pruner.whole.values())
     yield (
-        f"{passed:,} requests passed, {total.requests:,} with a history that was read, {total.cuts:,} cuts;"
-        f" {whole:,} sent unchanged" + "".join(f" ({reason})" for reason, _ in pruner.whole.most_common(1))
+        f"requests passed: {passed:,}, with a history that was read: {total.requests:,}, cuts: {total.cuts:,},"
+        f" sent unchanged: {whole:,}" + "".join(f" ({reason})" for reason, _ in pruner.whole.most_common(1))
     )
     if total.requests and total.paid_share is not None:
         yield (
