@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from secateur.languages.ecmascript import RULES
 from secateur.languages.ecmascript import reader as ecmascript
+from secateur.languages.syntax.blocks import ATTRIBUTES
 from secateur.languages.syntax.collector import ALWAYS, Captures, Collector, Definition
 from secateur.languages.traits import SCRIPT_SILENT, Grammar, LanguageTraits
 from secateur.model import FragmentKind
@@ -25,8 +26,7 @@ LANGUAGES = tuple(
 READS_CALLS = True
 
 _FRONT_MATTER = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
-_ATTRIBUTES = rb"(?:[^>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}"
-_BLOCK = re.compile(rb"^[ \t]*<(script|style)\b" + _ATTRIBUTES + rb">|</(script|style)\s*>", re.MULTILINE)
+_BLOCK = re.compile(rb"^[ \t]*<(script|style)\b" + ATTRIBUTES + rb">|</(script|style)\s*>", re.MULTILINE)
 _EXPRESSION = re.compile(
     rb"\{\{([^{}\n]{0,400})\}\}"
     rb"|(?:@|:|\bv-|\bon:|\bbind:)[\w:.-]{1,80}=\"([^\"\n]{0,400})\""

@@ -26,6 +26,7 @@ LANGUAGES = (
             self_words=words("this"),
             super_words=words("base"),
             packages="declared",
+            shared_imports=("GlobalUsings.cs", "_Imports.razor", "_ViewImports.cshtml"),
             class_scope="package",
             implicit_self=True,
             guesses_functions=True,

@@ -34,7 +34,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.languages import language_of, traits_of
 from secateur.languages.plain import UNPARSED
 from secateur.languages.syntax.file_flags import BINARY
-from secateur.languages.syntax.text import CONFLICT, DAMAGED_TEXT
+from secateur.languages.syntax.text import CONFLICT, DAMAGED_TEXT, UNPARSED_LINES
 from secateur.model import Notice
 from secateur.render.page import listed
 
@@ -321,7 +321,15 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
         for problem in problems.split()
     ]
     as_text = {path: problem for path, problem in pairs if problem.startswith(_AS_TEXT)}
-    as_text |= {path: f"no grammar for {kind}" for path in snapshot.paths if (kind := language_of(path)) in UNPARSED}
+    sizes = dict(zip(snapshot.paths, snapshot.arrays["file.lines"].tolist(), strict=True))
+    sizes |= {
+        path: int(problem[len(UNPARSED_LINES) :]) for path, problem in pairs if problem.startswith(UNPARSED_LINES)
+    }
+    as_text |= {
+        path: f"no grammar for {kind}"
+        for path in snapshot.paths
+        if sizes[path] and (kind := language_of(path)) in UNPARSED
+    }
     left_out = [  # their names say that they hold code
         f"{path} ({reason})"
         for path, reason in snapshot.unindexed
@@ -329,7 +337,6 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
     ]
     notices = []
     if as_text:
-        sizes = dict(zip(snapshot.paths, snapshot.arrays["file.lines"].tolist(), strict=True))
         largest = sorted(as_text, key=lambda path: (-sizes[path], path))
         named = listed([f"{path} ({as_text[path]}, {sizes[path]:,} lines)" for path in largest])
         lines = sum(sizes[path] for path in as_text)

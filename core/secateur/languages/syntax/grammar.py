@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from secateur.languages import traits_of
 from secateur.languages.syntax.collector import TITLE, Captures, Collector, Definition, last_row
-from secateur.languages.syntax.names import read_type_name
+from secateur.languages.syntax.names import read_receiver, read_type_name
 from secateur.languages.traits import LanguageTraits
 from secateur.model import FragmentKind
 
@@ -228,6 +228,25 @@ def _count_run_steps(root: Node) -> int:
             if child.child_count:
                 waiting.append(child)
     return steps
+
+
+def read_tree(language: str, source: bytes) -> tuple[Collector, Captures, bytes]:
+    """Returns what the grammar of a language reads in a source, the nodes of its query, and the bytes that were parsed.
+
+    Raises `GrammarMissing` and `ParseStopped`.
+    """
+    loaded = load(language)
+    parsed = loaded.prepare(source, language) if loaded.prepare is not None else source
+    root = parse(loaded, parsed).root_node
+    nodes = query_nodes(loaded, root)
+    out = Collector(source, has_error=root.has_error)
+    names = {node.id for node in nodes.get("name", ())}  # in `def f(x) do` the grammar sees a call of `f`
+    for node in nodes.get("call", ()) if not loaded.reads_calls else ():
+        if node.id not in names:
+            out.calls.append((node.start_point.row, out.text(node), read_receiver(source, node.start_byte)))
+    loaded.read(nodes, out)
+    out.branches = [node.start_point.row for node in nodes.get("branch", ())]
+    return out, nodes, parsed
 
 
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)+")

@@ -43,12 +43,11 @@ def make_facts(
     language: str,
     lines: Sequence[str],
     out: Collector,
-    branches: Iterable[int],
     notes: frozenset[int],
     problems: tuple[str, ...],
 ) -> FileFacts:
-    """Makes the facts of a file from what was collected. `branches` are rows of decision points, `notes` rows that
-    contain nothing but comments or attributes."""
+    """Makes the facts of a file from what was collected. `notes` are rows that contain nothing but comments or
+    attributes."""
     definitions = _nest(out.definitions)
     pieces = _split_by_owner(lines, _find_owners(definitions, lines, notes))
     pieces = list(_cut_regions(lines, pieces, definitions, out.import_rows))
@@ -65,7 +64,7 @@ def make_facts(
         Annotation(fragment_of_row[row], name, type_) for row, name, type_ in sorted(out.annotations, key=_row)
     )
     complexity = [1] * len(fragments)
-    for row in branches:
+    for row in out.branches:
         complexity[fragment_of_row[row]] += 1
     return FileFacts(
         language=language,

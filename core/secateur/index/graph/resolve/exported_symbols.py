@@ -46,4 +46,4 @@ def _local(facts: FileFacts, annotation: Annotation) -> bool:
         or not _VARIABLE.fullmatch(annotation.name)
     ):
         return False
-    return facts.fragments[annotation.fragment].kind not in (FragmentKind.CLASS, FragmentKind.REGION)
+    return facts.fragments[annotation.fragment].kind in (FragmentKind.FUNCTION, FragmentKind.METHOD)
