@@ -572,7 +572,7 @@ def test_a_component_calls_what_its_script_and_its_imports_have() -> None:
         }
     )
     assert repo.calls("src/Cart.vue::apply").keys() == {"src/money.ts::format"}
-    assert repo.calls("src/Cart.vue::template").keys() == {"src/money.ts::format", "src/Cart.vue::apply"}
+    assert repo.calls("src/Cart.vue::").keys() == {"src/money.ts::format", "src/Cart.vue::apply"}
 
 
 def test_templates_call_the_language_they_are_made_for() -> None:

@@ -127,5 +127,6 @@ _BY_INDENTATION = (
 )
 
 LANGUAGES = _DOCUMENTS + _BY_INDENTATION
-MARKUP = frozenset({"html", "template", "blade", "ejs", "erb", "razor"})  # text with elements
+COMPONENTS = frozenset({"astro", "svelte", "vue"})  # text with elements, and scripts that know its names
+MARKUP = COMPONENTS | {"html", "template", "blade", "ejs", "erb", "razor"}  # text with elements
 UNPARSED = frozenset(traits.name for traits in _BY_INDENTATION)

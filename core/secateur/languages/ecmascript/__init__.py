@@ -1,4 +1,4 @@
-"""JavaScript, TypeScript and TSX."""
+"""JavaScript, TypeScript and TSX, and components that hold scripts."""
 
 from functools import partial
 
@@ -56,5 +56,9 @@ LANGUAGES = (
         name="tsx",
         extensions="tsx",
         grammar=Grammar("tree_sitter_typescript", _READER, "language_tsx", "ecmascript typescript jsx"),
+    ),
+    *(
+        _language(name=name, extensions=name, test_names_lower=((name, r".*\.(test|tests|spec|specs|e2e|cy)"),))
+        for name in ("astro", "svelte", "vue")
     ),
 )

@@ -15,10 +15,8 @@ from functools import cache
 from itertools import accumulate
 from operator import attrgetter
 
-from msgspec.structs import replace
-
 from secateur.languages import rules_of, traits_of
-from secateur.languages.plain import MARKUP
+from secateur.languages.plain import COMPONENTS, MARKUP, UNPARSED
 from secateur.languages.syntax import grammar
 from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, LONG_WRAPPER, Collector, Definition
 from secateur.languages.syntax.names import read_receiver
@@ -80,25 +78,26 @@ _NAMED = re.compile(
     r"|\s*(?!let\b)([a-z_][\w']*)(?:\s+[\w'_~()\[\]:,]+){1,20}\s*=",
     re.IGNORECASE,
 )
-# An expression or statement in text
+# Expressions and statements in text, and functions that handle an event
 _ISLAND = re.compile(r"(?:\{[{%]|<%|(?<![\w@])@(?=\w)|\son\w+=\")((?:=>|[^{}%<>]){0,400})")
-_CALL = re.compile(rb"(?<!macro )(?<!test )(?<![\w$])([A-Za-z_$][\w$]*)\(|^on\w+=\"([A-Za-z_]\w*)\"")
+_EXPRESSION = re.compile(r"(?:(?<!\$)\{|(?:@|:|\bv-|\bon:|\bbind:)[\w:.-]{1,80}=\")((?:=>|[^{}<>]){0,400})")
+_HANDLER = re.compile(r"(?:@|\bv-on:|\bon:?)[\w:.-]{0,80}=[\"{]@?([A-Za-z_$][\w$]*)[\"}]")
+_CALL = re.compile(rb"(?<!macro )(?<!test )(?<![\w$])([A-Za-z_$][\w$]*)\(")
 _OPENED = re.compile(
     r"\s*(?:\{%[-+]?\s*|@)(macro|test|block|snapshot|materialization|docs|call|schema|(?:section|push)(?!\([^)]*,))\b"
 )
 _SCOPE = re.compile(
-    r"\s*(?:@(?:code|functions)\b|<(?:script|template|html|head|body|main)\b|@section\s+Scripts\b|@php\s*$"
+    r"\s*(?:@(?:code|functions)\b|<(?:script|html|head|body|main)\b|@section\s+Scripts\b|@php\s*$"
     r"|<%[!-]?\s*$)",
     re.IGNORECASE,
 )
 _SELF = re.compile(r"(?:this|self|_+|x|me)\.(?=\w)")
 
-ATTRIBUTES = rb"(?:[^>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}"  # of an element
 _SCRIPT = (
-    rb"(?i:<script\b(?![^>]{0,300}\btype\s?=\s?[\"']?(?!module|(?:text|application)/(?:x-)?(?:java|ecma)script))"
-    + ATTRIBUTES
-    + rb">)"
+    rb"(?i:<script\b(?![^>]{0,300}\btype\s?=\s?[\"']?(?!module|ts|(?:text|application)/(?:x-)?(?:java|ecma|type)script))"
+    rb"(?:[^>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}>)"
 )
+_SCRIPT_END = re.compile(rb"(?P<close></script)", re.IGNORECASE)
 _LINE = re.compile(rb"(?P<close>[;\r\n]|\Z)")
 _BRACES = re.compile(
     rb"//[^\n]*|/\*(?:[^*]|\*(?!/))*|(?<!\\)(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|(?P<open>\{)|(?P<close>\})"
@@ -106,7 +105,9 @@ _BRACES = re.compile(
 # Code inside text: the languages of the text, how the code begins and ends, the language of the code, and what its
 # grammar needs before and after it.
 _EMBEDDED = (
-    (MARKUP, _SCRIPT, re.compile(rb"(?P<close></script)", re.IGNORECASE), "javascript", b"", b""),
+    (COMPONENTS, rb"\A---[ \t]*\n", re.compile(rb"^(?P<close>---)[ \t]*$", re.MULTILINE), "typescript", b"", b""),
+    (COMPONENTS, _SCRIPT, _SCRIPT_END, "typescript", b"", b""),
+    (MARKUP - COMPONENTS, _SCRIPT, _SCRIPT_END, "javascript", b"", b""),
     ({"razor"}, rb"@(?:code|functions)\s{0,99}\{", _BRACES, "csharp", b"class {", b"}"),
     ({"razor"}, rb"@\{", _BRACES, "csharp", b"{", b"}"),
     ({"razor"}, rb"@using[ \t]+(?=\w)", _LINE, "csharp", b"using ", b";"),
@@ -126,20 +127,12 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
     """Returns the facts of a file that is not parsed; None if no unit is found."""
     is_markup = language in MARKUP
     holds_calls = is_markup or language == "sql"
-    has_receivers = rules_of(language).family != "template"
-    helpers = "()" if language == "erb" else ""  # Rails makes the methods of all helpers known to templates
     notes = frozenset(_find_notes(lines, "//" if is_markup else traits_of(language).line_comment, is_markup))
     # White space before each row; -1 for blank rows and comments
     indents = [
         -1 if row in notes or is_blank(line) else len(line) - len(line.lstrip()) for row, line in enumerate(lines)
     ]
     out = Collector(b"")
-    for row, line in enumerate(lines if holds_calls else ()):
-        for island in _ISLAND.finditer(line[:_LONGEST]):
-            code = island[1].encode()
-            for call in _CALL.finditer(code):
-                receiver = read_receiver(code, call.start()) or helpers if has_receivers else ""
-                out.calls.append((row, (call[1] or call[2]).decode(), receiver))
     waiting = [(0, len(lines) - 1, -1, 0, False)]
     while waiting:
         first, last, outer, depth, in_function = waiting.pop()
@@ -151,6 +144,7 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
             unit = _define(lines[row][:_HEAD], (head, row, end), is_block, holds_calls, in_function)
             if unit is None:
                 continue
+            unit.is_text = is_markup
             if before is not None and (before.name, before.last) == (unit.name, head - 1):
                 before.last, before.end = end, end + 1  # a further clause of the same function
             else:
@@ -158,15 +152,23 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
             if depth < _DEEPEST:
                 is_function = unit.kind is FragmentKind.FUNCTION and unit.opens_at == LONG_WRAPPER
                 waiting.append((head + 1, end, least, depth + 1, is_function))
-    problems = (*problems, *_read_embedded(language, lines, out))
-    facts = make_facts(language, lines, out, notes, problems) if out.definitions or out.calls or out.imports else None
-    if facts is None or not is_markup:
-        return facts
-    fragments = []
-    for part in facts.fragments:  # elements add nothing to the names of what is inside
-        is_method = part.kind is FragmentKind.METHOD
-        fragments.append(replace(part, qualname=".".join(part.qualname.split(".")[-2:]) if is_method else part.name))
-    return replace(facts, fragments=tuple(fragments))
+    parsed = _read_embedded(language, lines, out)
+    if parsed and language in UNPARSED:
+        problems = (*problems, f"{UNPARSED_LINES}{len(lines) - len(parsed)}")
+    has_receivers = rules_of(language).family != "template"
+    helpers = "()" if language == "erb" else ""  # Rails makes the methods of all helpers known to templates
+    is_component = language in COMPONENTS
+    for row, line in enumerate(lines if holds_calls else ()):
+        if is_component and row in parsed:
+            continue
+        for island in (_EXPRESSION if is_component else _ISLAND).finditer(line[:_LONGEST]):
+            code = island[1].encode()
+            for call in _CALL.finditer(code):
+                receiver = read_receiver(code, call.start()) or helpers if has_receivers else ""
+                out.calls.append((row, call[1].decode(), receiver))
+        out.calls += ((row, handler[1], "") for handler in _HANDLER.finditer(line[:_LONGEST]))
+    has_units = out.definitions or out.calls or out.imports
+    return make_facts(language, lines, out, notes, problems) if has_units else None
 
 
 @cache
@@ -176,8 +178,8 @@ def _find_openings(language: str) -> re.Pattern[bytes]:
     return re.compile(b"|".join(rows) or rb"(?!)")
 
 
-def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> Iterator[str]:
-    """Puts what grammars read in embedded code in the place of units by indentation. Yields how much is not parsed."""
+def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[int]:
+    """Puts what grammars read in embedded code in the place of units by indentation. Returns its rows."""
     source = "\n".join(lines).encode()
     offsets = list(accumulate((len(line) + 1 for line in source.split(b"\n")), initial=0))
     ends = {-1: -1}  # first and last rows of embedded code
@@ -198,13 +200,15 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> Itera
             break  # the code does not end
         at = sign.end()
         code = source[start : sign.start()]
+        first, last = (bisect_right(offsets, position) - 1 for position in (start, sign.start()))
+        if len(code) > min(grammar.MAX_PARSE_BYTES, grammar.MINIFIED_BYTES_A_LINE * (last - first + 1)):
+            continue
         if inner == "javascript":
             code = _PLACEHOLDER.sub(lambda part: re.sub(rb"[^\n]", b"_" if part["value"] else b" ", part[0]), code)
         try:
             part, _, _ = grammar.read_tree(inner, before + code + after)
         except (grammar.GrammarMissing, grammar.ParseStopped):
             continue
-        first, last = (bisect_right(offsets, position) - 1 for position in (start, sign.start()))
         ends[first] = last
         for unit in part.definitions:
             if unit.start >= len(before) and not unit.name.startswith("@"):  # `class` around it, `@if` of Razor
@@ -216,6 +220,7 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> Itera
         if rules_of(inner).family == rules_of(language).family:
             for facts in ("calls", "overloaded_calls", "imports", "bases", "annotations"):
                 getattr(out, facts).extend((row + first, *rest) for row, *rest in getattr(part, facts))
+            out.import_rows += ((start_row + first, end_row + first) for start_row, end_row in part.import_rows)
         else:
             calls += ((row + first, name, receiver) for row, name, receiver in part.calls)
     own = {unit.name for unit in units}
@@ -226,15 +231,15 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> Itera
             read.update(range(unit.first, unit.last + 1))
     for unit in out.definitions:
         unit.start, unit.end = offsets[unit.first], offsets[unit.last + 1]
-        if read.isdisjoint(range(unit.first, unit.last + 1)):
-            units.append(unit)
-        elif unit.sig_first not in read and unit.last > ends[firsts[bisect_right(firsts, unit.sig_first) - 1]]:
-            unit.opens_at = ALWAYS  # it stands around embedded code
+        is_inside = unit.last <= ends[firsts[bisect_right(firsts, unit.sig_first) - 1]]
+        if not read.isdisjoint(range(unit.first, unit.last + 1)):
+            if is_inside or unit.sig_first in read:
+                continue
+            unit.opens_at = ALWAYS  # it stands around code
+        if not (is_inside and language in COMPONENTS):
             units.append(unit)
     out.definitions = units
-    if len(ends) > 1:
-        parsed = {row for first, last in ends.items() for row in range(first, last + 1)}
-        yield f"{UNPARSED_LINES}{len(lines) + 1 - len(parsed)}"
+    return {row for first, last in ends.items() for row in range(max(first, 0), last + 1)}
 
 
 def _find_notes(lines: Sequence[str], mark: str, is_markup: bool) -> Iterator[int]:

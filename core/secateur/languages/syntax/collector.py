@@ -49,6 +49,7 @@ class Definition(Struct):
     opens_at: int  # if it has more lines, inner definitions become fragments
     owner: str = ""  # its type, if it is defined outside of the type: "Cart" of Go's `func (c *Cart) Total`
     methods: bool = False  # functions right inside it are methods
+    is_text: bool = False  # it adds nothing to the qualified names of what is inside
     parent: int = -1  # the rest is filled in by partition.py
     qualname: str = ""
     inner_rows: int = 0

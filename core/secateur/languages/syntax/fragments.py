@@ -237,10 +237,6 @@ _READERS: dict[str, tuple[re.Pattern[str], Callable[[Sequence[str]], list[_Outli
 
 __all__ = ["decode", "language_of", "parse_file", "read_text", "split_lines"]
 
-# Scripts with longer average lines were written by a tool: their names mean nothing, and their lines cannot be
-# selected.
-_MINIFIED_BYTES_A_LINE = 500
-
 _NOTHING_MORE = b" \t\r\f;"  # bytes that may follow a comment or attribute in a row without other code
 
 _MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*+(?:\(.*\)\s*+)?")
@@ -297,7 +293,7 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     problem = ""
     if len(source) > grammar.MAX_PARSE_BYTES:
         problem = "too_large"
-    elif traits.is_often_minified and len(source) > _MINIFIED_BYTES_A_LINE * max(len(lines), 1):
+    elif traits.is_often_minified and len(source) > grammar.MINIFIED_BYTES_A_LINE * max(len(lines), 1):
         problem = "minified"
     else:
         try:

@@ -59,6 +59,10 @@ PARSE_SECONDS_PER_BYTE = 3e-6
 # size of its source.
 MAX_PARSE_BYTES = 8 * 1024 * 1024
 
+# Scripts with longer average lines were written by a tool: their names mean nothing, and their lines cannot be
+# selected.
+MINIFIED_BYTES_A_LINE = 500
+
 _LONG_STRETCH = 2000  # bytes without a bracket, comma or semicolon above which operators are counted
 _MOST_OPERATORS = 600  # most operators in such a stretch; the parser then takes about 180 MB at worst
 

@@ -115,7 +115,7 @@ def _nest(definitions: list[Definition]) -> list[Definition]:
             outer.kind, outer.opens_at = None, ALWAYS
             outer.qualname = outer.qualname.removesuffix(outer.name).rstrip(".")
         definition.open = outer is None or (outer.open and _is_container(outer))
-        names = [outer.qualname if outer else "", definition.owner, definition.name]
+        names = [outer.qualname if outer and not outer.is_text else "", definition.owner, definition.name]
         definition.qualname = ".".join(name for name in names if name)
         if definition.kind is FragmentKind.FUNCTION and (definition.owner or (outer is not None and outer.methods)):
             definition.kind = FragmentKind.METHOD
