@@ -56,7 +56,7 @@ _CONTROL = re.compile(
 )
 _NAME = r"[$@%&*\"']?(?P<name>(?:[\w$'-]+(?:::|[.:#]))*[\w$'?!-]*[\w?!])"
 _DEFINES = re.compile(
-    r"(?<![\w.'\"-])(?:(?P<type>class|module|namespace|contract|interface|library|trait|struct|structure|record|union"
+    r"(?<![\w.'\"<-])(?:(?P<type>class|module|namespace|contract|interface|library|trait|struct|structure|record|union"
     r"|enum|impl|object|package|unit|protocol|extension|instance|role|actor|type|newtype|data|service|mod"
     r"|implementation|(?<!@)model|resource)|(?P<weak>let|val|var|my|our|local|const|member|block|component)"
     r"|(?:function|func|fun|fn|def[\w-]*|sub|subroutine|proc|procedure|method|macro|modifier|filter|predicate|program"
@@ -94,7 +94,7 @@ _SCOPE = re.compile(
 _SELF = re.compile(r"(?:this|self|_+|x|me)\.(?=\w)")
 
 _SCRIPT = (
-    rb"(?i:<script\b(?![^>]{0,300}\btype\s?=\s?[\"']?(?!module|ts|(?:text|application)/(?:x-)?(?:java|ecma|type)script))"
+    rb"(?i:<script\b(?![^>]{0,300}\btype\s?=\s?[\"']?(?!module|(?:text|application)/(?:x-)?(?:java|ecma)script))"
     rb"(?:[^>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}>)"
 )
 _SCRIPT_END = re.compile(rb"(?P<close></script)", re.IGNORECASE)
