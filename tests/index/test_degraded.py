@@ -51,8 +51,8 @@ def failing_go(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) 
     monkeypatch.setitem(sys.modules, reader.__name__, reader)
     failing = Grammar("tree_sitter_go", reader.__name__)
     monkeypatch.setitem(languages(), "go", replace(languages()["go"], grammar=failing))
-    grammar._load.cache_clear()
-    request.addfinalizer(grammar._load.cache_clear)
+    grammar.load.cache_clear()
+    request.addfinalizer(grammar.load.cache_clear)
 
 
 @pytest.mark.usefixtures("failing_go")

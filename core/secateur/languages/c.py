@@ -76,8 +76,6 @@ _CREATED_TYPE = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)|new
 _VALUE_LENGTH = 200  # most characters of an initial value that are searched for a type
 
 _IDENTIFIERS = frozenset({"identifier", "field_identifier", "type_identifier"})
-
-
 prepare = mask_macros
 
 

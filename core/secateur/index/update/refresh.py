@@ -167,11 +167,6 @@ def record(
     return RecordedState(_identity(extractor.version, source, present), present, read, extractor.version, looks)
 
 
-def list_unrecorded(source: Source, store: Store, extractor: Extractor) -> list[SourceFile]:
-    """Lists the files of a source without a record, or with another look than when they were recorded."""
-    return _plan(source.entries(), store, extractor.version, None)[1]
-
-
 def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None:
     """Lists the changes of the source since the state that was indexed last; None if nothing was indexed. Reads nothing
     into the index."""
@@ -426,7 +421,7 @@ def part_of(
     """
     tell = progress or unreported
     tell("listing", 0, 0)
-    if not most or sum(entry.size for entry in list_unrecorded(source, store, extractor)) <= most:
+    if not most or sum(entry.size for entry in _plan(source.entries(), store, extractor.version, None)[1]) <= most:
         return None
     if not (chosen := choose(source, most, tell)):
         return None

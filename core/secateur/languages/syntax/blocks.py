@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate
-from operator import attrgetter
 
 from secateur.languages import rules_of, traits_of
 from secateur.languages.plain import COMPONENTS, MARKUP, UNPARSED
@@ -225,19 +224,15 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[i
             calls += ((row + first, name, receiver) for row, name, receiver in part.calls)
     own = {unit.name for unit in units}
     out.calls += (call for call in calls if call[1] in own)
-    firsts, read = sorted(ends), set[int]()
-    for unit in sorted(units, key=attrgetter("first")):
-        if unit.kind and unit.last not in read:
-            read.update(range(unit.first, unit.last + 1))
+    firsts, heads = sorted(ends), sorted(unit.first for unit in units if unit.kind)
     for unit in out.definitions:
         unit.start, unit.end = offsets[unit.first], offsets[unit.last + 1]
-        is_inside = unit.last <= ends[firsts[bisect_right(firsts, unit.sig_first) - 1]]
-        if not read.isdisjoint(range(unit.first, unit.last + 1)):
-            if is_inside or unit.sig_first in read:
-                continue
-            unit.opens_at = ALWAYS  # it stands around code
-        if not (is_inside and language in COMPONENTS):
-            units.append(unit)
+        holds_units = bisect_right(heads, unit.first - 1) < bisect_right(heads, unit.last)
+        if unit.last > ends[firsts[bisect_right(firsts, unit.sig_first) - 1]]:  # it is not inside code
+            unit.opens_at = ALWAYS if holds_units else unit.opens_at
+        elif holds_units or language in COMPONENTS:
+            continue
+        units.append(unit)
     out.definitions = units
     return {row for first, last in ends.items() for row in range(max(first, 0), last + 1)}
 

@@ -311,15 +311,11 @@ def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[s
     out, nodes, parsed = grammar.read_tree(language, source)
     if out.has_error:
         problems = (*problems, "syntax_errors")
-    notes = {*_find_note_rows(nodes, lines), *(_find_macro_rows(lines, parsed) if parsed is not source else ())}
+    notes = set(_find_note_rows(nodes, lines))
+    if parsed is not source:  # rows with only a macro, such as `UFUNCTION(...)`, belong to the definition below
+        rows = enumerate(zip(lines, parsed.split(b"\n"), strict=False))
+        notes.update(row for row, (line, quiet) in rows if quiet.isspace() and _MACRO_LINE.fullmatch(line))
     return make_facts(language, lines, out, frozenset(notes), problems)
-
-
-def _find_macro_rows(lines: Sequence[str], parsed: bytes) -> Iterator[int]:
-    """Yields rows that contain only a macro, such as `UFUNCTION(...)`: they belong to the definition below."""
-    for row, (line, without_macros) in enumerate(zip(lines, parsed.split(b"\n"), strict=False)):
-        if without_macros.isspace() and _MACRO_LINE.fullmatch(line):
-            yield row
 
 
 def _find_note_rows(nodes: Captures, lines: Sequence[str]) -> Iterator[int]:

@@ -92,15 +92,9 @@ class LoadedGrammar(Struct, frozen=True):
     """Converts a source of a language for the parser; every byte keeps its position."""
 
 
+@cache
 def load(language: str) -> LoadedGrammar:
     """Loads the parser and query of a language. Raises `GrammarMissing`."""
-    if (loaded := _load(language)) is None:
-        raise GrammarMissing(language)
-    return loaded
-
-
-@cache
-def _load(language: str) -> LoadedGrammar | None:
     traits = traits_of(language)
     grammar = traits.grammar
     assert grammar is not None
@@ -113,8 +107,8 @@ def _load(language: str) -> LoadedGrammar | None:
         query = Query(tree_sitter_language, "".join((_QUERIES / f"{name}.scm").read_text("utf-8") for name in names))
         read, prepare = getattr(reader, "read", read_by_names), getattr(reader, "prepare", None)
         return LoadedGrammar(traits, tree_sitter_language, query, read, getattr(reader, "READS_CALLS", False), prepare)
-    except (ImportError, AttributeError, ValueError, OSError):
-        return None
+    except (ImportError, AttributeError, ValueError, OSError) as error:
+        raise GrammarMissing(language) from error
 
 
 def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
