@@ -40,11 +40,7 @@ class _OwnedRows:
 
 
 def make_facts(
-    language: str,
-    lines: Sequence[str],
-    out: Collector,
-    notes: frozenset[int],
-    problems: tuple[str, ...],
+    language: str, lines: Sequence[str], out: Collector, notes: frozenset[int], problems: tuple[str, ...]
 ) -> FileFacts:
     """Makes the facts of a file from what was collected. `notes` are rows that contain nothing but comments or
     attributes."""

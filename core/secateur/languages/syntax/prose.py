@@ -129,12 +129,8 @@ def _find_markdown_headings(lines: Sequence[str]) -> Iterator[_Heading]:
 def _skip_front_matter(lines: Sequence[str]) -> int:
     """Returns the row after a block of metadata between two `---` or `+++` lines at the top; 0 without one."""
     mark = lines[0].strip() if lines else ""
-    if mark not in ("---", "+++"):
-        return 0
-    for row in range(1, min(len(lines), _FRONT_MATTER_LINES)):
-        if lines[row].strip() == mark:
-            return row + 1
-    return 0
+    rows = range(1, min(len(lines), _FRONT_MATTER_LINES)) if mark in ("---", "+++") else ()
+    return next((row + 1 for row in rows if lines[row].strip() == mark), 0)
 
 
 _RULE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}\s*")
