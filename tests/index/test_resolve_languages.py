@@ -601,6 +601,19 @@ def test_templates_call_the_language_they_are_made_for() -> None:
             "Pages/_Imports.razor": """
                 @using Shop.Services
                 """,
+            "Reports/GlobalUsings.cs": """
+                global using Shop.Services;
+                """,
+            "Reports/Daily/Report.cs": """
+                namespace Shop.Reports;
+                public class Report
+                {
+                    public int Print(Basket basket)
+                    {
+                        return basket.Total();
+                    }
+                }
+                """,
             "Pages/Cart.razor": """
                 @inject Basket Basket
                 <button @onclick="Save">@Basket.Total()</button>
@@ -642,6 +655,7 @@ def test_templates_call_the_language_they_are_made_for() -> None:
         }
     )
     total = {"Services/Basket.cs::Basket.Total": "annotation"}
+    assert repo.calls("Reports/Daily/Report.cs::Report.Print") == total
     assert repo.calls("Pages/Cart.razor::Save") == total
     assert repo.calls("Pages/Cart.razor::") == {**total, "Pages/Cart.razor::Save": "same_scope"}
     assert repo.calls("views/orders.blade.php::") == {"app/helpers.php::price": "linkage"}

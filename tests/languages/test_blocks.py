@@ -88,3 +88,14 @@ def test_broken_code_inside_stays_in_units_by_indentation() -> None:
     broken = units_of("a.razor", "@code {" + body.replace("void Save()", "void Save((") + "}\n<p>1</p>\n")
     assert broken[0] == units[0]
     assert units_of("a.razor", "@code { ) ) (" + body + "}\n")[0][1] == "Load"
+
+
+def test_events_are_handled_by_functions_of_the_file() -> None:
+    script = "<script>\nfunction save() {\n  return 1;\n}\n</script>\n"
+    markup = (
+        '<a onclick="return save(1)" @click="open(2)" :title="label(3)">{{ price(4) }}</a>\n<b @click="remove">x</b>\n'
+    )
+    calls = parse_file("a.blade.php", (script + markup).encode()).calls
+    assert [(call.name, call.line) for call in calls] == [("price", 6), ("save", 6)]
+    calls = parse_file("a.vue", (script + markup).encode()).calls
+    assert {call.name for call in calls} == {"save", "open", "label", "price", "remove"}

@@ -78,9 +78,9 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 # Expressions and statements in text, and functions that handle an event
-_ISLAND = re.compile(r"(?:\{[{%]|<%|(?<![\w@])@(?=\w)|\son\w+=\")((?:=>|[^{}%<>]){0,400})")
+_ISLAND = re.compile(r"(?:\{[{%]|<%|(?<![\w@])@(?=\w)(?!(?!on)[\w:.-]*=))((?:=>|[^{}%<>]){0,400})")
 _EXPRESSION = re.compile(r"(?:(?<!\$)\{|(?:@|:|\bv-|\bon:|\bbind:)[\w:.-]{1,80}=\")((?:=>|[^{}<>]){0,400})")
-_HANDLER = re.compile(r"(?:@|\bv-on:|\bon:?)[\w:.-]{0,80}=[\"{]@?([A-Za-z_$][\w$]*)[\"}]")
+_HANDLER = re.compile(r"(?:@|\bv-on:|\bon:?)[\w:.-]{0,80}=[\"{](?:return )?@?([A-Za-z_$][\w$]*)[\"}(]")
 _CALL = re.compile(rb"(?<!macro )(?<!test )(?<![\w$])([A-Za-z_$][\w$]*)\(")
 _OPENED = re.compile(
     r"\s*(?:\{%[-+]?\s*|@)(macro|test|block|snapshot|materialization|docs|call|schema|(?:section|push)(?!\([^)]*,))\b"
@@ -154,7 +154,7 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
     parsed = _read_embedded(language, lines, out)
     if parsed and language in UNPARSED:
         problems = (*problems, f"{UNPARSED_LINES}{len(lines) - len(parsed)}")
-    has_receivers = rules_of(language).family != "template"
+    family, own = rules_of(language).family, {unit.name for unit in out.definitions}
     helpers = "()" if language == "erb" else ""  # Rails makes the methods of all helpers known to templates
     is_component = language in COMPONENTS
     for row, line in enumerate(lines if holds_calls else ()):
@@ -163,9 +163,10 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
         for island in (_EXPRESSION if is_component else _ISLAND).finditer(line[:_LONGEST]):
             code = island[1].encode()
             for call in _CALL.finditer(code):
-                receiver = read_receiver(code, call.start()) or helpers if has_receivers else ""
+                receiver = read_receiver(code, call.start()) or helpers if family != "template" else ""
                 out.calls.append((row, call[1].decode(), receiver))
-        out.calls += ((row, handler[1], "") for handler in _HANDLER.finditer(line[:_LONGEST]))
+        handlers = (handler[1] for handler in _HANDLER.finditer(line[:_LONGEST]))
+        out.calls += ((row, name, "") for name in handlers if family == "js" or name in own)
     has_units = out.definitions or out.calls or out.imports
     return make_facts(language, lines, out, notes, problems) if has_units else None
 
