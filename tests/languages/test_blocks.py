@@ -99,3 +99,9 @@ def test_events_are_handled_by_functions_of_the_file() -> None:
     assert [(call.name, call.line) for call in calls] == [("price", 6), ("save", 6)]
     calls = parse_file("a.vue", (script + markup).encode()).calls
     assert {call.name for call in calls} == {"save", "open", "label", "price", "remove"}
+
+
+def test_fields_of_code_inside_are_no_units() -> None:
+    field = '  private string[] names =\n  {\n    "a",\n    "b",\n  };\n\n'
+    source = "@code {\n" + field + "  private void Load()\n  {\n    f();\n  }\n}\n"
+    assert units_of("a.razor", source) == [("function", "Load", 8, 12)]

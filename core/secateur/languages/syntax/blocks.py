@@ -107,14 +107,14 @@ _EMBEDDED = (
     (COMPONENTS, rb"\A---[ \t]*\n", re.compile(rb"^(?P<close>---)[ \t]*$", re.MULTILINE), "typescript", b"", b""),
     (COMPONENTS, _SCRIPT, _SCRIPT_END, "typescript", b"", b""),
     (MARKUP - COMPONENTS, _SCRIPT, _SCRIPT_END, "javascript", b"", b""),
-    ({"razor"}, rb"@(?:code|functions)\s{0,99}\{", _BRACES, "csharp", b"class {", b"}"),
+    ({"razor"}, rb"@(?:code|functions)\s{0,99}\{", _BRACES, "csharp", b"class A {", b"}"),
     ({"razor"}, rb"@\{", _BRACES, "csharp", b"{", b"}"),
     ({"razor"}, rb"@using[ \t]+(?=\w)", _LINE, "csharp", b"using ", b";"),
-    ({"razor"}, rb"@inject[ \t]+", _LINE, "csharp", b"class {", b";}"),
-    ({"razor"}, rb"@model[ \t]+", _LINE, "csharp", b"class {", b" Model;}"),
+    ({"razor"}, rb"@inject[ \t]+", _LINE, "csharp", b"class A {", b";}"),
+    ({"razor"}, rb"@model[ \t]+", _LINE, "csharp", b"class A {", b" Model;}"),
     ({"blade"}, rb"@php\b(?!\s?\()", re.compile(rb"(?P<close>@endphp)"), "php", b"<?php ", b""),
     (MARKUP, rb"<\?(?:php\b|=)", re.compile(rb"(?P<close>\?>)"), "php", b"<?php ", b";"),
-    ({"template"}, rb"<%!", re.compile(rb"(?P<close>%>)"), "java", b"class {", b"}"),
+    ({"template"}, rb"<%!", re.compile(rb"(?P<close>%>)"), "java", b"class A {", b"}"),
 )
 _PLACEHOLDER = re.compile(  # parts of a template inside a script
     rb"(?P<value>\{\{[^{}\n]{0,400}\}\}|\{!![^{}\n]{0,400}!!\}|<%[=-][^%]{0,400}%>|<\?[^?]{0,400}\?>"
@@ -182,7 +182,7 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[i
     """Puts what grammars read in embedded code in the place of units by indentation. Returns its rows."""
     source = "\n".join(lines).encode()
     offsets = list(accumulate((len(line) + 1 for line in source.split(b"\n")), initial=0))
-    ends = {-1: -1}  # first and last rows of embedded code
+    ends, whole = {-1: -1}, set[int]()  # first and last rows of embedded code, and all rows of code without errors
     units: list[Definition] = []
     calls: list[tuple[int, str, str]] = []  # of languages that cannot call what the text calls
     at = 0
@@ -210,6 +210,8 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[i
         except (grammar.GrammarMissing, grammar.ParseStopped):
             continue
         ends[first] = last
+        # In PHP, closures that a variable holds are units by indentation alone.
+        whole.update(range(first, last + 1) if not part.has_error and inner != "php" else ())
         for unit in part.definitions:
             if unit.start >= len(before) and not unit.name.startswith("@"):  # `class` around it, `@if` of Razor
                 unit.start, unit.end = unit.start + start - len(before), unit.end + start - len(before)
@@ -231,7 +233,7 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[i
         holds_units = bisect_right(heads, unit.first - 1) < bisect_right(heads, unit.last)
         if unit.last > ends[firsts[bisect_right(firsts, unit.sig_first) - 1]]:  # it is not inside code
             unit.opens_at = ALWAYS if holds_units else unit.opens_at
-        elif holds_units or language in COMPONENTS:
+        elif holds_units or unit.sig_first in whole:
             continue
         units.append(unit)
     out.definitions = units

@@ -148,8 +148,8 @@ def _find_restructured_headings(lines: Sequence[str]) -> Iterator[_Heading]:
             has_overline = line.rstrip() == below.rstrip() and not is_blank(lines[row + 1])
             above = lines[row - 1] if row else ""
             is_text = not is_blank(above) and not above[0].isspace() and not _RULE.fullmatch(above)
-            fits = is_text and len(above.rstrip()) <= len(line.rstrip())
-            has_underline = fits and (row < 2 or is_blank(lines[row - 2]))
+            fits = len(above.rstrip()) <= len(line.rstrip()) and (row < 2 or is_blank(lines[row - 2]))
+            has_underline = is_text and fits
             if has_overline or has_underline:
                 style = line[0] * (2 if has_overline else 1)
                 if style not in styles:
