@@ -51,8 +51,8 @@ def failing_go(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) 
     monkeypatch.setitem(sys.modules, reader.__name__, reader)
     failing = Grammar("tree_sitter_go", reader.__name__)
     monkeypatch.setitem(languages(), "go", replace(languages()["go"], grammar=failing))
-    grammar._load.cache_clear()
-    request.addfinalizer(grammar._load.cache_clear)
+    grammar.load.cache_clear()
+    request.addfinalizer(grammar.load.cache_clear)
 
 
 @pytest.mark.usefixtures("failing_go")
@@ -242,11 +242,15 @@ def test_a_fault_of_the_resolver_is_said_after_edits_too(tmp_path: Path, monkeyp
 
 def test_a_programming_language_without_a_grammar_is_named(tmp_path: Path) -> None:
     root = write(tmp_path / "repo", {"old.pl": "sub f { 1 }\n", "a.py": "def f(): pass\n", "b.erb": "x\n" * 2})
+    page = "@using Shop\n<h1>Cart</h1>\n<p>@Total()</p>\n@code {\n    int Total()\n    {\n        return 1;\n    }\n}\n"
+    write(root, {"Cart.razor": page, "_Imports.razor": "@using Shop\n@using Shop.Cart\n"})
     said = (
-        "Not parsed, so cut by indentation, and most calls are not known: 3 lines in 2 files:"
-        " b.erb (no grammar for template, 2 lines), old.pl (no grammar for perl, 1 lines)."
+        "Not parsed, so cut by indentation, and most calls are not known: 5 lines in 3 files: Cart.razor (no grammar"
+        " for razor, 2 lines), b.erb (no grammar for erb, 2 lines), old.pl (no grammar for perl, 1 lines)."
     )
-    assert said in secateur("status", root, "--format", "json").json["notices"]
+    status = secateur("status", root, "--format", "json").json
+    assert said in status["notices"]
+    assert status["problems"] == {}
 
 
 def test_files_with_markers_of_a_conflict_are_named(tmp_path: Path) -> None:

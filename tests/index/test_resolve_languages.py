@@ -572,4 +572,92 @@ def test_a_component_calls_what_its_script_and_its_imports_have() -> None:
         }
     )
     assert repo.calls("src/Cart.vue::apply").keys() == {"src/money.ts::format"}
-    assert repo.calls("src/Cart.vue::template").keys() == {"src/money.ts::format", "src/Cart.vue::apply"}
+    assert repo.calls("src/Cart.vue::").keys() == {"src/money.ts::format", "src/Cart.vue::apply"}
+
+
+def test_templates_call_the_language_they_are_made_for() -> None:
+    repo = repository(
+        {
+            "Services/Basket.cs": """
+                namespace Shop.Services;
+                public class Basket
+                {
+                    public int Total()
+                    {
+                        return 1;
+                    }
+                }
+                """,
+            "Other/Order.cs": """
+                namespace Shop.Other;
+                public class Order
+                {
+                    public int Total()
+                    {
+                        return 1;
+                    }
+                }
+                """,
+            "Pages/_Imports.razor": """
+                @using Shop.Services
+                """,
+            "Reports/GlobalUsings.cs": """
+                global using Shop.Services;
+                """,
+            "Reports/Daily/Report.cs": """
+                namespace Shop.Reports;
+                public class Report
+                {
+                    public int Print(Basket basket)
+                    {
+                        return basket.Total();
+                    }
+                }
+                """,
+            "Pages/Cart.razor": """
+                @inject Basket Basket
+                <button @onclick="Save">@Basket.Total()</button>
+                @code {
+                    private void Save()
+                    {
+                        Basket.Total();
+                    }
+                }
+                """,
+            "app/helpers.php": """
+                <?php
+                function price($order)
+                {
+                    return 1;
+                }
+                """,
+            "views/orders.blade.php": """
+                <p>{{ price($order) }}</p>
+                """,
+            "app/helpers/cart_helper.rb": """
+                module CartHelper
+                  def badge(cart)
+                    1
+                  end
+                end
+                """,
+            "app/views/cart.html.erb": """
+                <p><%= badge(cart) %></p>
+                """,
+            "static/cart.js": """
+                function toggleRow(id) {
+                  return id;
+                }
+                """,
+            "static/cart.html": """
+                <a onclick="toggleRow(1)">Cart</a>
+                """,
+        }
+    )
+    total = {"Services/Basket.cs::Basket.Total": "annotation"}
+    assert repo.calls("Reports/Daily/Report.cs::Report.Print") == total
+    assert repo.calls("Pages/Cart.razor::Save") == total
+    assert repo.calls("Pages/Cart.razor::") == {**total, "Pages/Cart.razor::Save": "same_scope"}
+    assert repo.calls("views/orders.blade.php::") == {"app/helpers.php::price": "linkage"}
+    assert set(repo.calls("app/views/cart.html.erb::")) == {"app/helpers/cart_helper.rb::CartHelper.badge"}
+    assert set(repo.calls("static/cart.html::")) == {"static/cart.js::toggleRow"}

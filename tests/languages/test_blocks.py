@@ -25,7 +25,7 @@ def test_calls_of_macros() -> None:
     assert {call.name for call in facts.calls} == {"config", "ref", "net_of_refunds", "is_incremental"}
 
 
-@pytest.mark.parametrize("path", ["a.pl", "a.hs", "a.erb", "a.html", "a.sql", "a.lisp"])
+@pytest.mark.parametrize("path", ["a.pl", "a.hs", "a.erb", "a.html", "a.sql", "a.lisp", "a.razor", "a.blade.php"])
 @pytest.mark.parametrize(
     "source",
     [
@@ -37,6 +37,9 @@ def test_calls_of_macros() -> None:
         "\n".join("f(x) {\n  y" for _ in range(20_000)),
         "/*\n" * 50_000,
         "{{\n\n  a(\n\n" * 10_000,
+        "@code {\n" * 20_000,
+        "<script>\nfunction f() {\n" * 20_000,
+        "@php f(){ @endphp <?= g( ?> <script>{{</script>\n" * 10_000,
     ],
 )
 def test_unusual_files_are_read_whole(path: str, source: str) -> None:
@@ -44,3 +47,61 @@ def test_unusual_files_are_read_whole(path: str, source: str) -> None:
     covered = [row for part in fragments for row in range(part.line_start, part.line_end + 1)]
     assert len(covered) == len(set(covered))
     assert set(covered) >= {row for row, line in enumerate(split_lines(source), 1) if line.strip()}
+
+
+def units_of(path: str, source: str) -> list[tuple[str, str, int, int]]:
+    return [
+        (part.kind, part.qualname, part.line_start, part.line_end)
+        for part in parse_file(path, source.encode()).fragments
+        if part.name and part.kind in ("function", "method", "class")
+    ]
+
+
+def test_code_of_other_languages_inside_is_read_by_their_grammars() -> None:
+    script = "<script{}>\n  const total = (cart) => {{\n    return sum(cart, {});\n  }};\n</script>\n"
+    for path, value in (
+        ("a.html", "2"),
+        ("a.jinja", "{{ rate }}"),
+        ("a.erb", "<%= rate(1) %>"),
+        ("a.blade.php", "{!! $rate !!}"),
+        ("a.cshtml", "@Model.Rate(1)"),
+        ("a.ejs", "<% if (x) { %> 1 <% } %>"),
+    ):
+        assert units_of(path, script.format(" defer", value)) == [("function", "total", 2, 5)], path
+    assert parse_file("a.html", script.format(' type="text/template"', "2").encode()).problems == ()
+    jsp = "<%!\n  private int total(Cart cart) {\n    return 1;\n  }\n%>\n<p>Cart</p>\n"
+    assert units_of("a.jsp", jsp) == [("function", "total", 2, 5)]
+    php = "<p>1</p>\n<?php\nclass Cart {\n  function total() {\n    return 1;\n  }\n}\n?>\n"
+    assert units_of("a.blade.php", php)[:2] == [("class", "Cart", 3, 3), ("method", "Cart.total", 4, 8)]
+
+
+def test_calls_of_a_script_are_those_of_its_own_functions() -> None:
+    source = "<p>@Show(1)</p>\n<script>\nfunction a() {\n  b();\n  Show();\n}\nfunction b() {\n  a();\n}\n</script>\n"
+    calls = parse_file("a.cshtml", source.encode()).calls
+    assert [(call.name, call.line) for call in calls] == [("Show", 1), ("b", 4), ("a", 8)]
+
+
+def test_broken_code_inside_stays_in_units_by_indentation() -> None:
+    units = [("function", "Load", 2, 4), ("function", "Save", 6, 8)]
+    body = "\n  void Load() {\n    f(1);\n  }\n\n  void Save() {\n    f(2);\n  }\n"
+    assert units_of("a.razor", "@code {" + body) == units  # nothing closes it
+    broken = units_of("a.razor", "@code {" + body.replace("void Save()", "void Save((") + "}\n<p>1</p>\n")
+    assert broken[0] == units[0]
+    assert units_of("a.razor", "@code { ) ) (" + body + "}\n")[0][1] == "Load"
+
+
+def test_events_are_handled_by_functions_of_the_file() -> None:
+    script = "<script>\nfunction save() {\n  return 1;\n}\n</script>\n"
+    markup = (
+        '<a onclick="return save(1)" @click="open(2)" :title="label(3)">{{ price(4) }}</a>\n<b @click="remove">x</b>\n'
+    )
+    calls = parse_file("a.blade.php", (script + markup).encode()).calls
+    assert [(call.name, call.line) for call in calls] == [("price", 6), ("save", 6)]
+    calls = parse_file("a.vue", (script + markup).encode()).calls
+    assert {call.name for call in calls} == {"save", "open", "label", "price", "remove"}
+
+
+def test_fields_of_code_inside_are_no_units() -> None:
+    field = '  private string[] names =\n  {\n    "a",\n    "b",\n  };\n\n'
+    source = "@code {\n" + field + "  private void Load()\n  {\n    f();\n  }\n}\n"
+    assert units_of("a.razor", source) == [("function", "Load", 8, 12)]

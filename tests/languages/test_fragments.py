@@ -253,11 +253,11 @@ def test_broken_syntax_keeps_what_parses() -> None:
 def test_a_missing_grammar_is_named_and_units_are_cut_by_indentation(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = Grammar("tree_sitter_of_another_world", "secateur.languages.go.reader")
     monkeypatch.setitem(languages(), "go", replace(languages()["go"], grammar=missing))
-    grammar._load.cache_clear()
+    grammar.load.cache_clear()
     try:
         facts = parse_file("a.go", b"package a\n\nfunc f() {}\n")
     finally:
-        grammar._load.cache_clear()
+        grammar.load.cache_clear()
     assert facts.problems == ("grammar_missing:go",)
     assert shape(facts) == [("region", "", 1, 1), ("function", "f", 3, 3)]
     assert facts.language == "go"

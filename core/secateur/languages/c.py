@@ -14,14 +14,6 @@ from secateur.model import FragmentKind
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_BUILTINS = words(
-    """
-abort abs assert atoi calloc close exit fclose fflush fgets fopen fprintf fputs fread free fseek fwrite getenv isalpha
-isdigit isspace malloc memcmp memcpy memmove memset open perror printf putchar puts qsort read realloc scanf sizeof
-snprintf sprintf sscanf strcat strchr strcmp strcpy strdup strerror strlen strncmp strncpy strrchr strstr strtol strtoul
-tolower toupper vsnprintf write
-"""
-)
 
 _CPP_SIGNS = re.compile(
     rb"^[ \t]*(?:class\s+\w+|namespace\b|template\s*<|using\s+\w|public:|private:|protected:)|\bstd::|^[ \t]*#["
@@ -31,7 +23,12 @@ _CPP_SIGNS = re.compile(
 
 RULES = NameRules(
     family="c",
-    builtins=_BUILTINS,
+    builtins=words(
+        "abort abs assert atoi calloc close exit fclose fflush fgets fopen fprintf fputs fread free fseek fwrite"
+        " getenv isalpha isdigit isspace malloc memcmp memcpy memmove memset open perror printf putchar puts qsort read"
+        " realloc scanf sizeof snprintf sprintf sscanf strcat strchr strcmp strcpy strdup strerror strlen strncmp"
+        " strncpy strrchr strstr strtol strtoul tolower toupper vsnprintf write"
+    ),
     self_words=words("this"),
     implicit_self=True,
     links_by_name=True,
@@ -76,8 +73,6 @@ _CREATED_TYPE = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)|new
 _VALUE_LENGTH = 200  # most characters of an initial value that are searched for a type
 
 _IDENTIFIERS = frozenset({"identifier", "field_identifier", "type_identifier"})
-
-
 prepare = mask_macros
 
 

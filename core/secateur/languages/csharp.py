@@ -5,13 +5,6 @@ from secateur.languages.syntax.names import read_type_name, words
 from secateur.languages.traits import C_SILENT, CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
 
-_BUILTINS = words(
-    """
-Activator ArgumentException ArgumentNullException Array Console Convert DateTime Directory Enum Environment Exception
-File GC Guid InvalidOperationException Math Path String Task Thread TimeSpan Type nameof typeof
-"""
-)
-
 LANGUAGES = (
     LanguageTraits(
         name="csharp",
@@ -22,10 +15,15 @@ LANGUAGES = (
         rules=NameRules(
             family="csharp",
             finder="secateur.languages.syntax.import_targets:PackageFinder",
-            builtins=_BUILTINS,
+            builtins=words(
+                "Activator ArgumentException ArgumentNullException Array Console Convert DateTime Directory Enum"
+                " Environment Exception File GC Guid InvalidOperationException Math Path String Task Thread TimeSpan"
+                " Type nameof typeof"
+            ),
             self_words=words("this"),
             super_words=words("base"),
             packages="declared",
+            shared_imports=("GlobalUsings.cs", "_Imports.razor", "_ViewImports.cshtml"),
             class_scope="package",
             implicit_self=True,
             guesses_functions=True,

@@ -13,14 +13,6 @@ from secateur.model import FragmentKind
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_BUILTINS = words(
-    """
-array_filter array_key_exists array_keys array_map array_merge array_pop array_push array_shift array_slice array_values
-count define empty explode file_get_contents function_exists implode in_array intval is_array is_callable is_null
-is_numeric is_object is_string isset json_decode json_encode preg_match preg_replace printf sprintf str_replace strlen
-strpos strtolower strtoupper substr trigger_error trim unset var_dump
-"""
-)
 
 LANGUAGES = (
     LanguageTraits(
@@ -34,7 +26,13 @@ LANGUAGES = (
         rules=NameRules(
             family="php",
             finder="secateur.languages.syntax.import_targets:PackageFinder",
-            builtins=_BUILTINS,
+            builtins=words(
+                "array_filter array_key_exists array_keys array_map array_merge array_pop array_push array_shift"
+                " array_slice array_values count define empty explode file_get_contents function_exists implode"
+                " in_array intval is_array is_callable is_null is_numeric is_object is_string isset json_decode"
+                " json_encode preg_match preg_replace printf sprintf str_replace strlen strpos strtolower strtoupper"
+                " substr trigger_error trim unset var_dump"
+            ),
             constructors=("__construct",),
             self_words=words("self this static"),
             super_words=words("super parent"),

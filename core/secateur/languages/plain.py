@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from secateur.languages import csharp, ecmascript, php, ruby
 from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, LanguageTraits, NameRules
 
 _text = partial(LanguageTraits, is_code=False)
@@ -31,7 +32,7 @@ _DOCUMENTS = (
     _text(name="restructuredtext", extensions="rst rest"),
     _text(name="asciidoc", extensions="adoc asciidoc asc"),
     _text(name="csv", extensions="csv tsv"),
-    _text(name="html", extensions="html htm xhtml"),
+    _text(name="html", extensions="html htm xhtml", rules=ecmascript.RULES),
     _text(name="xml", extensions="xml xsd xsl xslt svg csproj fsproj vbproj props targets plist pom xaml resx"),
     _text(name="diff", extensions="diff patch"),
     _data(
@@ -74,9 +75,14 @@ _BY_INDENTATION = (
     _text(
         name="template",
         rules=_MACROS,
-        extensions="j2 jinja jinja2 tmpl tpl erb rhtml ejs hbs handlebars mustache liquid twig njk gotmpl ftl vm jsp"
-        " jspx aspx ascx cshtml vbhtml razor blade.php haml slim pug jade ep mako eta leaf heex eex leex marko",
+        extensions="j2 jinja jinja2 tmpl tpl hbs handlebars mustache liquid twig njk gotmpl ftl vm jsp jspx aspx ascx"
+        " vbhtml haml slim pug jade ep mako eta leaf heex eex leex marko",
     ),
+    # Templates that call functions of one language
+    _text(name="blade", extensions="blade.php", rules=php.LANGUAGES[0].rules),
+    _text(name="ejs", extensions="ejs", rules=ecmascript.RULES),
+    _text(name="erb", extensions="erb rhtml", rules=ruby.LANGUAGES[0].rules),
+    _text(name="razor", extensions="razor cshtml", rules=csharp.LANGUAGES[0].rules),
     _hash(name="cmake", extensions="cmake", file_names="cmakelists.txt"),
     _hash(name="starlark", file_names="build build.bazel workspace", triple_quotes=True),
     _hash(name="powershell", extensions="ps1 psm1 psd1"),
@@ -121,4 +127,6 @@ _BY_INDENTATION = (
 )
 
 LANGUAGES = _DOCUMENTS + _BY_INDENTATION
+COMPONENTS = frozenset({"astro", "svelte", "vue"})  # text with elements, and scripts that know its names
+MARKUP = COMPONENTS | {"html", "template", "blade", "ejs", "erb", "razor"}  # text with elements
 UNPARSED = frozenset(traits.name for traits in _BY_INDENTATION)

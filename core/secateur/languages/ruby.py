@@ -13,12 +13,6 @@ from secateur.model import FragmentKind
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_BUILTINS = words(
-    """
-attr_accessor attr_reader attr_writer block_given? catch extend freeze include lambda loop p print printf private proc
-protected public puts raise rand require require_relative sleep sprintf throw
-"""
-)
 
 LANGUAGES = (
     LanguageTraits(
@@ -31,7 +25,10 @@ LANGUAGES = (
         grammar=Grammar("tree_sitter_ruby", __name__),
         rules=NameRules(
             family="ruby",
-            builtins=_BUILTINS,
+            builtins=words(
+                "attr_accessor attr_reader attr_writer block_given? catch extend freeze include lambda loop p print"
+                " printf private proc protected public puts raise rand require require_relative sleep sprintf throw"
+            ),
             constructors=("initialize",),
             self_words=words("self"),
             super_words=words("super"),

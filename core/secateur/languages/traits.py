@@ -142,6 +142,8 @@ class NameRules(Struct, frozen=True, kw_only=True):
     has_packages_as_names: bool = False  # a dotted path may start with a package that the file does not import
 
     # --- imports
+    shared_imports: tuple[str, ...] = ()
+    """Ends of the paths of files whose star imports also count for the files in their folder and below it."""
     exports_imports: bool = False  # files can import names that another file has imported
     exports_to_children: bool = False  # submodules can use everything that their parent imports, exported or not
     binds_first_segment: bool = False  # `import a.b` binds `a`

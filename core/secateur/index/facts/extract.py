@@ -21,22 +21,19 @@ from secateur.distributions import version_of
 from secateur.encodings import as_utf8
 from secateur.errors import SecateurError
 from secateur.index.facts.lexical import LEXICON_VERSION, RunCounts, TermBag, runs_of
-from secateur.languages import parser_version
-from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, classify
-from secateur.model import FileFacts, Fragment, FragmentKind
+from secateur.languages import language_of, parser_version, traits_of
+from secateur.languages.plain import UNPARSED
+from secateur.languages.syntax.file_flags import BINARY, UNINDEXED, UNREADABLE_TEXT, classify
+from secateur.languages.syntax.text import CONFLICT, DAMAGED_TEXT, UNPARSED_LINES
+from secateur.model import FileFacts, Fragment, FragmentKind, Notice
 from secateur.redaction import CredentialNumbers, Scanning, insert_markers
 from secateur.redaction.spans import format_spans
+from secateur.render.page import listed
 
 if TYPE_CHECKING:
     from secateur.index.facts.embedding.vectors import Embedder
+    from secateur.index.facts.snapshot import Snapshot
     from secateur.tokens import Counter
-from secateur.index.facts.snapshot import Snapshot
-from secateur.languages import language_of, traits_of
-from secateur.languages.plain import UNPARSED
-from secateur.languages.syntax.file_flags import BINARY
-from secateur.languages.syntax.text import CONFLICT, DAMAGED_TEXT
-from secateur.model import Notice
-from secateur.render.page import listed
 
 RECORD_VERSION = 6  # raise it when the shape of `Record` changes
 DIGEST_BYTES = 16  # the length of a content digest
@@ -325,10 +322,14 @@ def warn_of_partly_read(snapshot: Snapshot, candidates: Collection[str] = ()) ->
         if not candidates or path in candidates or problem == WORDS_LEFT_OUT
     ]
     as_text = {path: problem for path, problem in pairs if problem.startswith(_AS_TEXT)}
+    sizes = dict(zip(snapshot.paths, snapshot.arrays["file.lines"].tolist(), strict=True))
+    sizes |= {
+        path: int(problem[len(UNPARSED_LINES) :]) for path, problem in pairs if problem.startswith(UNPARSED_LINES)
+    }
     as_text |= {
         path: f"no grammar for {kind}"
         for path in candidates or snapshot.paths
-        if (kind := language_of(path)) in UNPARSED
+        if sizes[path] and (kind := language_of(path)) in UNPARSED
     }
     left_out = [  # their names say that they hold code
         f"{path} ({reason})"
@@ -337,7 +338,6 @@ def warn_of_partly_read(snapshot: Snapshot, candidates: Collection[str] = ()) ->
     ]
     notices = []
     if as_text:
-        sizes = dict(zip(snapshot.paths, snapshot.arrays["file.lines"].tolist(), strict=True))
         largest = sorted(as_text, key=lambda path: (-sizes[path], path))
         named = listed([f"{path} ({as_text[path]}, {sizes[path]:,} lines)" for path in largest])
         lines = sum(sizes[path] for path in as_text)

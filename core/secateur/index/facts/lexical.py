@@ -76,15 +76,6 @@ _numbers = RunNumbers()
 _numbering = threading.Lock()
 
 
-def _number_runs(runs: Sequence[str]) -> tuple[RunNumbers, Numbers]:
-    """Numbers runs. All tables of the process share the numbers, until there are too many."""
-    global _numbers
-    with _numbering:
-        if _numbers.full:
-            _numbers = RunNumbers()
-        return _numbers, np.fromiter(map(_numbers.__getitem__, runs), np.int64, len(runs))
-
-
 class RunCounts(Struct, frozen=True):
     """Distinct runs of consecutive texts. Text i has the runs `number[start[i]:start[i+1]]`, each `times` times."""
 
@@ -96,8 +87,12 @@ class RunCounts(Struct, frozen=True):
     @classmethod
     def of(cls, texts: Iterable[str]) -> RunCounts:
         """Counts the runs of each text."""
+        global _numbers
         by_text = [runs_of(text) for text in texts]
-        numbers, run_numbers = _number_runs(list(chain.from_iterable(by_text)))
+        runs = list(chain.from_iterable(by_text))
+        with _numbering:  # all tables of the process share the numbers, until there are too many
+            numbers = _numbers = RunNumbers() if _numbers.full else _numbers
+            run_numbers = np.fromiter(map(numbers.__getitem__, runs), np.int64, len(runs))
         text_index = np.repeat(np.arange(len(by_text)), np.fromiter(map(len, by_text), np.int64, len(by_text)))
         pairs = (text_index << _LOW_BITS) | run_numbers
         pairs.sort()

@@ -117,7 +117,8 @@ class NameTable:
         """
         exact, near = np.zeros(len(self)), np.zeros(len(self))
         suggestions: dict[str, list[str]] = {}
-        parts_of = {identifier: parts for identifier in identifiers if (parts := name_parts(identifier))}
+        split = {name: [*filter(None, _SEPARATORS.split(name.lower()))] for name in identifiers}
+        parts_of = {identifier: parts for identifier, parts in split.items() if parts}
         rows = {tail: self.rows(tail) for parts in parts_of.values() for tail in parts[-2:]}
         unknown = [
             identifier
@@ -143,11 +144,6 @@ class NameTable:
             own = self.rows(word)
             exact[own] = np.maximum(exact[own], PLAIN_NAMED * _rarity(len(own)))
         return NameMatch(exact, near, suggestions)
-
-
-def name_parts(identifier: str) -> list[str]:
-    """Splits a name that a query wrote into its owners and its last part, in lower case."""
-    return [part.lower() for part in _SEPARATORS.split(identifier) if part]
 
 
 def _rarity(times: int) -> float:

@@ -112,8 +112,7 @@ class CodeGraph:
         ends = np.concatenate([edges.source, edges.target])
         if len(ends) and (int(ends.min()) < 0 or int(ends.max()) >= nodes):
             raise IndexingError(
-                f"The call graph names a fragment outside 0..{nodes - 1}.",
-                hint="Run `secateur index` to rebuild it.",
+                f"The call graph names a fragment outside 0..{nodes - 1}.", hint="Run `secateur index` to rebuild it."
             )
         order = np.lexsort((edges.target, edges.kind, edges.source))
         source, target = edges.source[order], edges.target[order]
@@ -288,11 +287,7 @@ def best_steps(
 
 
 def to_networkx(
-    graph: CodeGraph,
-    symbol_ids: Sequence[str],
-    paths: Sequence[str],
-    *,
-    min_confidence: int = TRUSTED,
+    graph: CodeGraph, symbol_ids: Sequence[str], paths: Sequence[str], *, min_confidence: int = TRUSTED
 ) -> networkx.MultiDiGraph[int]:
     """Builds a networkx graph. Nodes are fragment numbers with `symbol_id` and `path`; edges carry `kind`, `confidence`
     (0..1), `how` and `count`.

@@ -31,6 +31,7 @@ from secateur.index.update.edits import read_records, record_of
 from secateur.index.update.parallel import Extracted, Extractor
 from secateur.index.update.snapshot_files import SnapshotFiles
 from secateur.index.update.snapshot_manager import Histories, RepositoryInputs, SnapshotManager
+from secateur.languages.syntax.text import UNPARSED_LINES
 from secateur.model import Notice
 from secateur.progress import FIRST, Progress, unreported
 from secateur.sources.files import path_bytes
@@ -83,7 +84,7 @@ def changes(before: Source, now: Source, indexed: Mapping[str, bytes]) -> Change
 
 FEW = 20  # the most files that are looked up one by one
 COMMIT_EVERY = 100  # records in one transaction, which a power cut can lose
-SNAPSHOT_VERSION = 10  # raise it when the same records make other arrays
+SNAPSHOT_VERSION = 11  # raise it when the same records make other arrays
 
 
 class IndexStatus(Struct, frozen=True):
@@ -166,11 +167,6 @@ def record(
     return RecordedState(_identity(extractor.version, source, present), present, read, extractor.version, looks)
 
 
-def list_unrecorded(source: Source, store: Store, extractor: Extractor) -> list[SourceFile]:
-    """Lists the files of a source without a record, or with another look than when they were recorded."""
-    return _plan(source.entries(), store, extractor.version, None)[1]
-
-
 def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None:
     """Lists the changes of the source since the state that was indexed last; None if nothing was indexed. Reads nothing
     into the index."""
@@ -228,7 +224,9 @@ def status_of(state: RecordedState, snapshot: Snapshot, source: Source, extracto
     skipped = [(skip.path, skip.reason) for skip in source.skips()]
     skipped += snapshot.unindexed
     skipped.sort(key=lambda item: path_bytes(item[0]))
-    problems = Tally(problem for text in snapshot.problems for problem in text.split())
+    problems = Tally(
+        problem for text in snapshot.problems for problem in text.split() if not problem.startswith(UNPARSED_LINES)
+    )
     languages = Tally(snapshot.languages)
     sites, resolved, external = (int(value) for value in snapshot.arrays["calls"])
     return IndexStatus(
@@ -423,7 +421,7 @@ def part_of(
     """
     tell = progress or unreported
     tell("listing", 0, 0)
-    if not most or sum(entry.size for entry in list_unrecorded(source, store, extractor)) <= most:
+    if not most or sum(entry.size for entry in _plan(source.entries(), store, extractor.version, None)[1]) <= most:
         return None
     if not (chosen := choose(source, most, tell)):
         return None

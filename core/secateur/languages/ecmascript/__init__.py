@@ -1,28 +1,24 @@
-"""JavaScript, TypeScript and TSX."""
+"""JavaScript, TypeScript and TSX, and components that hold scripts."""
 
 from functools import partial
 
 from secateur.languages.syntax.names import words
 from secateur.languages.traits import SCRIPT_SILENT, TESTED, Grammar, LanguageTraits, NameRules
 
-_BUILTINS = words(
-    """
-AbortController AbortSignal Array ArrayBuffer Atomics BigInt Blob Boolean Buffer Date Error EvalError Event EventTarget
-File Float32Array Float64Array FormData Function Headers Int32Array Intl JSON Map Math Number Object Promise Proxy
-RangeError ReferenceError Reflect RegExp Request Response Set String Symbol SyntaxError TextDecoder TextEncoder
-TypeError URIError URL URLSearchParams Uint8Array WeakMap WeakRef WeakSet WebSocket afterAll afterEach alert atob
-beforeAll beforeEach btoa clearInterval clearTimeout console crypto decodeURIComponent describe document
-encodeURIComponent eval expect fetch globalThis import isFinite isNaN it jest localStorage navigator parseFloat parseInt
-performance process queueMicrotask requestAnimationFrame require sessionStorage setImmediate setInterval setTimeout
-structuredClone test vi window
-"""
-)
-
 RULES = NameRules(
     family="js",
     finder="secateur.languages.ecmascript.imports:ScriptFinder",
     manifests="secateur.languages.ecmascript.imports:ScriptManifests",
-    builtins=_BUILTINS,
+    builtins=words(
+        "AbortController AbortSignal Array ArrayBuffer Atomics BigInt Blob Boolean Buffer Date Error EvalError Event"
+        " EventTarget File Float32Array Float64Array FormData Function Headers Int32Array Intl JSON Map Math Number"
+        " Object Promise Proxy RangeError ReferenceError Reflect RegExp Request Response Set String Symbol SyntaxError"
+        " TextDecoder TextEncoder TypeError URIError URL URLSearchParams Uint8Array WeakMap WeakRef WeakSet WebSocket"
+        " afterAll afterEach alert atob beforeAll beforeEach btoa clearInterval clearTimeout console crypto"
+        " decodeURIComponent describe document encodeURIComponent eval expect fetch globalThis import isFinite isNaN it"
+        " jest localStorage navigator parseFloat parseInt performance process queueMicrotask requestAnimationFrame"
+        " require sessionStorage setImmediate setInterval setTimeout structuredClone test vi window"
+    ),
     constructors=("constructor",),
     self_words=words("this"),
     super_words=words("super"),
@@ -56,5 +52,9 @@ LANGUAGES = (
         name="tsx",
         extensions="tsx",
         grammar=Grammar("tree_sitter_typescript", _READER, "language_tsx", "ecmascript typescript jsx"),
+    ),
+    *(
+        _language(name=name, extensions=name, test_names_lower=((name, r".*\.(test|tests|spec|specs|e2e|cy)"),))
+        for name in ("astro", "svelte", "vue")
     ),
 )

@@ -12,18 +12,16 @@ structs sync syscall testing text time unicode unique unsafe
 """
 )
 
-_BUILTINS = words(
-    """
-any append bool byte cap clear close complex complex128 complex64 copy delete error float32 float64 imag int int16 int32
-int64 int8 len make max min new panic print println real recover rune string uint uint16 uint32 uint64 uint8 uintptr
-"""
-)
 
 RULES = NameRules(
     family="go",
     finder="secateur.languages.go.imports:GoFinder",
     manifests="secateur.languages.go.imports:GoManifests",
-    builtins=_BUILTINS,
+    builtins=words(
+        "any append bool byte cap clear close complex complex128 complex64 copy delete error float32 float64 imag int"
+        " int16 int32 int64 int8 len make max min new panic print println real recover rune string uint uint16 uint32"
+        " uint64 uint8 uintptr"
+    ),
     packages="directory",
     receivers_are_chains=True,
     embeds_types=True,

@@ -3,14 +3,6 @@
 from secateur.languages.syntax.names import words
 from secateur.languages.traits import CAMEL_CASE_TEST, JAVA_SILENT, Grammar, LanguageTraits, LibraryTypes, NameRules
 
-_BUILTINS = words(
-    """
-Arrays BigDecimal Boolean Byte Character Class Collections Collectors Double Duration Exception Files Float
-IllegalArgumentException IllegalStateException Instant Integer List LocalDate LocalDateTime Long Map Math Object Objects
-Optional Path Paths Pattern Runtime RuntimeException Set Short Stream String StringBuilder System Thread UUID
-"""
-)
-
 _WIDER = {
     "char": ("int", "long", "float", "double"),
     "byte": ("short", "int", "long", "float", "double"),
@@ -77,7 +69,12 @@ RULES = NameRules(
     family="java",
     finder="secateur.languages.syntax.import_targets:PackageFinder",
     manifests="secateur.languages.java.manifests:JavaManifests",
-    builtins=_BUILTINS,
+    builtins=words(
+        "Arrays BigDecimal Boolean Byte Character Class Collections Collectors Double Duration Exception Files Float"
+        " IllegalArgumentException IllegalStateException Instant Integer List LocalDate LocalDateTime Long Map Math"
+        " Object Objects Optional Path Paths Pattern Runtime RuntimeException Set Short Stream String StringBuilder"
+        " System Thread UUID"
+    ),
     self_words=words("this"),
     super_words=words("super"),
     packages="declared",

@@ -16,30 +16,28 @@ unittest urllib uuid warnings wave weakref xml zipfile zlib zoneinfo
 """
 )
 
-_BUILTINS = words(
-    """
-ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError BrokenPipeError
-BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError
-ConnectionResetError DeprecationWarning EOFError Ellipsis EncodingWarning EnvironmentError Exception ExceptionGroup
-False FileExistsError FileNotFoundError FloatingPointError FutureWarning GeneratorExit IOError ImportError ImportWarning
-IndentationError IndexError InterruptedError IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError
-ModuleNotFoundError NameError None NotADirectoryError NotImplemented NotImplementedError OSError OverflowError
-PendingDeprecationWarning PermissionError ProcessLookupError RecursionError ReferenceError ResourceWarning RuntimeError
-RuntimeWarning StopAsyncIteration StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError
-True TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError UnicodeWarning
-UserWarning ValueError Warning ZeroDivisionError __import__ abs aiter all anext any ascii bin bool breakpoint bytearray
-bytes callable chr classmethod compile complex delattr dict dir divmod enumerate eval exec filter float format frozenset
-getattr globals hasattr hash help hex id input int isinstance issubclass iter len list locals map max memoryview min
-next object oct open ord pow print property range repr reversed round set setattr slice sorted staticmethod str sum
-super tuple type vars zip
-"""
-)
 
 RULES = NameRules(
     family="python",
     finder="secateur.languages.python.imports:PythonFinder",
     manifests="secateur.languages.python.imports:PythonManifests",
-    builtins=_BUILTINS,
+    builtins=words(
+        "ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError"
+        " BrokenPipeError BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError"
+        " ConnectionRefusedError ConnectionResetError DeprecationWarning EOFError Ellipsis EncodingWarning"
+        " EnvironmentError Exception ExceptionGroup False FileExistsError FileNotFoundError FloatingPointError"
+        " FutureWarning GeneratorExit IOError ImportError ImportWarning IndentationError IndexError InterruptedError"
+        " IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError ModuleNotFoundError NameError None"
+        " NotADirectoryError NotImplemented NotImplementedError OSError OverflowError PendingDeprecationWarning"
+        " PermissionError ProcessLookupError RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning"
+        " StopAsyncIteration StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError True"
+        " TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError"
+        " UnicodeWarning UserWarning ValueError Warning ZeroDivisionError __import__ abs aiter all anext any ascii bin"
+        " bool breakpoint bytearray bytes callable chr classmethod compile complex delattr dict dir divmod enumerate"
+        " eval exec filter float format frozenset getattr globals hasattr hash help hex id input int isinstance"
+        " issubclass iter len list locals map max memoryview min next object oct open ord pow print property range repr"
+        " reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip"
+    ),
     constructors=("__init__", "__new__", "__post_init__"),
     self_words=words("self cls"),
     super_words=words("super"),

@@ -3,14 +3,6 @@
 from secateur.languages.syntax.names import words
 from secateur.languages.traits import Grammar, LanguageTraits, NameRules
 
-_BUILTINS = words(
-    """
-Box Err None Ok Some String Vec assert assert_eq assert_ne bail cfg concat dbg debug_assert drop ensure env eprint
-eprintln file format format_args include include_bytes include_str info line matches panic print println stringify todo
-trace unimplemented unreachable vec warn write writeln
-"""
-)
-
 _WRAPPERS = words(
     """
 unwrap unwrap_or unwrap_or_else unwrap_or_default unwrap_unchecked expect ok ok_or ok_or_else clone cloned copied as_ref
@@ -23,7 +15,11 @@ deref_mut as_pin_mut get_ref into_iter iter by_ref downgrade upgrade into try_in
 RULES = NameRules(
     family="rust",
     finder="secateur.languages.rust.imports:RustFinder",
-    builtins=_BUILTINS,
+    builtins=words(
+        "Box Err None Ok Some String Vec assert assert_eq assert_ne bail cfg concat dbg debug_assert drop ensure env"
+        " eprint eprintln file format format_args include include_bytes include_str info line matches panic print"
+        " println stringify todo trace unimplemented unreachable vec warn write writeln"
+    ),
     self_words=words("self Self"),
     has_inner_modules=True,
     has_packages_as_names=True,

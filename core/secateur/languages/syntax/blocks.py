@@ -3,26 +3,32 @@
 A unit begins at the least indentation, below a blank, closing, deeper or comment line. It ends above the next one, and
 holds deeper lines or defines a function on one line. It is named by its first line: by the name which that defines, if
 there is one. Units inside are found in the same way.
+
+Code of other languages inside, such as a script or `@code` of a Razor page, is read by its own grammar. What that
+cannot read stays in units by indentation.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import accumulate
 
-from msgspec.structs import replace
-
-from secateur.languages import traits_of
+from secateur.languages import rules_of, traits_of
+from secateur.languages.plain import COMPONENTS, MARKUP, UNPARSED
+from secateur.languages.syntax import grammar
 from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, LONG_WRAPPER, Collector, Definition
+from secateur.languages.syntax.names import read_receiver
 from secateur.languages.syntax.partition import make_facts
-from secateur.languages.syntax.text import is_blank, is_closing
+from secateur.languages.syntax.text import UNPARSED_LINES, is_blank, is_closing
 from secateur.model import FileFacts, FragmentKind
-
-MARKUP = frozenset({"html", "template"})  # text with elements: those of fewer lines than `_SHORT_ELEMENT` are no units
 
 _HEAD = 200  # most characters of a line that are examined
 _LONGEST = 2000  # most characters of a line that are searched for calls
 _NAME_LENGTH = 80
-_SHORT_ELEMENT = 4
+_SHORT_ELEMENT = 4  # elements of fewer lines are no units
 _DEEPEST = 12
+_MOST_REGIONS = 200  # most pieces of embedded code in a file that are parsed
 _TOP = 4  # most rows of a unit that are searched for its name
 _WRAPPER = 12  # a block without a name that has more lines is opened
 
@@ -49,7 +55,7 @@ _CONTROL = re.compile(
 )
 _NAME = r"[$@%&*\"']?(?P<name>(?:[\w$'-]+(?:::|[.:#]))*[\w$'?!-]*[\w?!])"
 _DEFINES = re.compile(
-    r"(?<![\w.'\"-])(?:(?P<type>class|module|namespace|contract|interface|library|trait|struct|structure|record|union"
+    r"(?<![\w.'\"<-])(?:(?P<type>class|module|namespace|contract|interface|library|trait|struct|structure|record|union"
     r"|enum|impl|object|package|unit|protocol|extension|instance|role|actor|type|newtype|data|service|mod"
     r"|implementation|(?<!@)model|resource)|(?P<weak>let|val|var|my|our|local|const|member|block|component)"
     r"|(?:function|func|fun|fn|def[\w-]*|sub|subroutine|proc|procedure|method|macro|modifier|filter|predicate|program"
@@ -71,17 +77,49 @@ _NAMED = re.compile(
     r"|\s*(?!let\b)([a-z_][\w']*)(?:\s+[\w'_~()\[\]:,]+){1,20}\s*=",
     re.IGNORECASE,
 )
-_ISLAND = re.compile(r"(?:\{[{%]|<%|(?<![\w@])@(?=\w))([^{}%<>]{0,400})")  # an expression or statement in text
-_CALL = re.compile(r"(?<!macro )(?<!test )(?<![\w$])([A-Za-z_$][\w$]*)\(")
+# Expressions and statements in text, and functions that handle an event
+_ISLAND = re.compile(r"(?:\{[{%]|<%|(?<![\w@])@(?=\w)(?!(?!on)[\w:.-]*=))((?:=>|[^{}%<>]){0,400})")
+_EXPRESSION = re.compile(r"(?:(?<!\$)\{|(?:@|:|\bv-|\bon:|\bbind:)[\w:.-]{1,80}=\")((?:=>|[^{}<>]){0,400})")
+_HANDLER = re.compile(r"(?:@|\bv-on:|\bon:?)[\w:.-]{0,80}=[\"{](?:return )?@?([A-Za-z_$][\w$]*)[\"}(]")
+_CALL = re.compile(rb"(?<!macro )(?<!test )(?<![\w$])([A-Za-z_$][\w$]*)\(")
 _OPENED = re.compile(
     r"\s*(?:\{%[-+]?\s*|@)(macro|test|block|snapshot|materialization|docs|call|schema|(?:section|push)(?!\([^)]*,))\b"
 )
 _SCOPE = re.compile(
-    r"\s*(?:@(?:code|functions)\b|<(?:script|template|html|head|body|main)\b|@section\s+Scripts\b|@php\s*$"
+    r"\s*(?:@(?:code|functions)\b|<(?:script|html|head|body|main)\b|@section\s+Scripts\b|@php\s*$"
     r"|<%[!-]?\s*$)",
     re.IGNORECASE,
 )
 _SELF = re.compile(r"(?:this|self|_+|x|me)\.(?=\w)")
+
+_SCRIPT = (
+    rb"(?i:<script\b(?![^>]{0,300}\btype\s?=\s?[\"']?(?!module|(?:text|application)/(?:x-)?(?:java|ecma)script))"
+    rb"(?:[^>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}>)"
+)
+_SCRIPT_END = re.compile(rb"(?P<close></script)", re.IGNORECASE)
+_LINE = re.compile(rb"(?P<close>[;\r\n]|\Z)")
+_BRACES = re.compile(
+    rb"//[^\n]*|/\*(?:[^*]|\*(?!/))*|(?<!\\)(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|(?P<open>\{)|(?P<close>\})"
+)
+# Code inside text: the languages of the text, how the code begins and ends, the language of the code, and what its
+# grammar needs before and after it.
+_EMBEDDED = (
+    (COMPONENTS, rb"\A---[ \t]*\n", re.compile(rb"^(?P<close>---)[ \t]*$", re.MULTILINE), "typescript", b"", b""),
+    (COMPONENTS, _SCRIPT, _SCRIPT_END, "typescript", b"", b""),
+    (MARKUP - COMPONENTS, _SCRIPT, _SCRIPT_END, "javascript", b"", b""),
+    ({"razor"}, rb"@(?:code|functions)\s{0,99}\{", _BRACES, "csharp", b"class A {", b"}"),
+    ({"razor"}, rb"@\{", _BRACES, "csharp", b"{", b"}"),
+    ({"razor"}, rb"@using[ \t]+(?=\w)", _LINE, "csharp", b"using ", b";"),
+    ({"razor"}, rb"@inject[ \t]+", _LINE, "csharp", b"class A {", b";}"),
+    ({"razor"}, rb"@model[ \t]+", _LINE, "csharp", b"class A {", b" Model;}"),
+    ({"blade"}, rb"@php\b(?!\s?\()", re.compile(rb"(?P<close>@endphp)"), "php", b"<?php ", b""),
+    (MARKUP, rb"<\?(?:php\b|=)", re.compile(rb"(?P<close>\?>)"), "php", b"<?php ", b";"),
+    ({"template"}, rb"<%!", re.compile(rb"(?P<close>%>)"), "java", b"class A {", b"}"),
+)
+_PLACEHOLDER = re.compile(  # parts of a template inside a script
+    rb"(?P<value>\{\{[^{}\n]{0,400}\}\}|\{!![^{}\n]{0,400}!!\}|<%[=-][^%]{0,400}%>|<\?[^?]{0,400}\?>"
+    rb"|(?<![\w@])@[\w.]+(?:\([^()\n]{0,200}\))?)|<%[^%]{0,400}%>|\{[%#][^%#]{0,400}[%#]\}"
+)
 
 
 def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts | None:
@@ -94,9 +132,6 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
         -1 if row in notes or is_blank(line) else len(line) - len(line.lstrip()) for row, line in enumerate(lines)
     ]
     out = Collector(b"")
-    for row, line in enumerate(lines if holds_calls else ()):
-        for island in _ISLAND.finditer(line[:_LONGEST]):
-            out.calls += [(row, call[1], "") for call in _CALL.finditer(island[1])]
     waiting = [(0, len(lines) - 1, -1, 0, False)]
     while waiting:
         first, last, outer, depth, in_function = waiting.pop()
@@ -108,6 +143,7 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
             unit = _define(lines[row][:_HEAD], (head, row, end), is_block, holds_calls, in_function)
             if unit is None:
                 continue
+            unit.is_text = is_markup
             if before is not None and (before.name, before.last) == (unit.name, head - 1):
                 before.last, before.end = end, end + 1  # a further clause of the same function
             else:
@@ -115,10 +151,93 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
             if depth < _DEEPEST:
                 is_function = unit.kind is FragmentKind.FUNCTION and unit.opens_at == LONG_WRAPPER
                 waiting.append((head + 1, end, least, depth + 1, is_function))
-    facts = make_facts(language, lines, out, (), notes, problems) if out.definitions or out.calls else None
-    if facts is None or not is_markup:
-        return facts
-    return replace(facts, fragments=tuple(replace(fragment, qualname=fragment.name) for fragment in facts.fragments))
+    parsed = _read_embedded(language, lines, out)
+    if parsed and language in UNPARSED:
+        problems = (*problems, f"{UNPARSED_LINES}{len(lines) - len(parsed)}")
+    family, own = rules_of(language).family, {unit.name for unit in out.definitions}
+    helpers = "()" if language == "erb" else ""  # Rails makes the methods of all helpers known to templates
+    is_component = language in COMPONENTS
+    for row, line in enumerate(lines if holds_calls else ()):
+        if is_component and row in parsed:
+            continue
+        for island in (_EXPRESSION if is_component else _ISLAND).finditer(line[:_LONGEST]):
+            code = island[1].encode()
+            for call in _CALL.finditer(code):
+                receiver = read_receiver(code, call.start()) or helpers if family != "template" else ""
+                out.calls.append((row, call[1].decode(), receiver))
+        handlers = (handler[1] for handler in _HANDLER.finditer(line[:_LONGEST]))
+        out.calls += ((row, name, "") for name in handlers if family == "js" or name in own)
+    has_units = out.definitions or out.calls or out.imports
+    return make_facts(language, lines, out, notes, problems) if has_units else None
+
+
+@cache
+def _find_openings(language: str) -> re.Pattern[bytes]:
+    """Returns a pattern of all that begins code inside a language; its last group is named by a row of `_EMBEDDED`."""
+    rows = (b"(?P<_%d>%b)" % (row, entry[1]) for row, entry in enumerate(_EMBEDDED) if language in entry[0])
+    return re.compile(b"|".join(rows) or rb"(?!)")
+
+
+def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[int]:
+    """Puts what grammars read in embedded code in the place of units by indentation. Returns its rows."""
+    source = "\n".join(lines).encode()
+    offsets = list(accumulate((len(line) + 1 for line in source.split(b"\n")), initial=0))
+    ends, whole = {-1: -1}, set[int]()  # first and last rows of embedded code, and all rows of code without errors
+    units: list[Definition] = []
+    calls: list[tuple[int, str, str]] = []  # of languages that cannot call what the text calls
+    at = 0
+    for _ in range(_MOST_REGIONS):
+        opening = _find_openings(language).search(source, at)
+        if opening is None or opening.lastgroup is None:
+            break
+        _, _, signs, inner, before, after = _EMBEDDED[int(opening.lastgroup[1:])]
+        start, depth = opening.end(), 1
+        for sign in signs.finditer(source, start):
+            depth += {"open": 1, "close": -1}.get(sign.lastgroup or "", 0)
+            if not depth:
+                break
+        else:
+            break  # the code does not end
+        at = sign.end()
+        code = source[start : sign.start()]
+        first, last = (bisect_right(offsets, position) - 1 for position in (start, sign.start()))
+        if len(code) > min(grammar.MAX_PARSE_BYTES, grammar.MINIFIED_BYTES_A_LINE * (last - first + 1)):
+            continue
+        if inner == "javascript":
+            code = _PLACEHOLDER.sub(lambda part: re.sub(rb"[^\n]", b"_" if part["value"] else b" ", part[0]), code)
+        try:
+            part, _, _ = grammar.read_tree(inner, before + code + after)
+        except (grammar.GrammarMissing, grammar.ParseStopped):
+            continue
+        ends[first] = last
+        # In PHP, closures that a variable holds are units by indentation alone.
+        whole.update(range(first, last + 1) if not part.has_error and inner != "php" else ())
+        for unit in part.definitions:
+            if unit.start >= len(before) and not unit.name.startswith("@"):  # `class` around it, `@if` of Razor
+                unit.start, unit.end = unit.start + start - len(before), unit.end + start - len(before)
+                unit.first, unit.last = unit.first + first, unit.last + first
+                unit.sig_first, unit.sig_last = unit.sig_first + first, unit.sig_last + first
+                units.append(unit)
+        out.branches += (row + first for row in part.branches)
+        if rules_of(inner).family == rules_of(language).family:
+            for facts in ("calls", "overloaded_calls", "imports", "bases", "annotations"):
+                getattr(out, facts).extend((row + first, *rest) for row, *rest in getattr(part, facts))
+            out.import_rows += ((start_row + first, end_row + first) for start_row, end_row in part.import_rows)
+        else:
+            calls += ((row + first, name, receiver) for row, name, receiver in part.calls)
+    own = {unit.name for unit in units}
+    out.calls += (call for call in calls if call[1] in own)
+    firsts, heads = sorted(ends), sorted(unit.first for unit in units if unit.kind)
+    for unit in out.definitions:
+        unit.start, unit.end = offsets[unit.first], offsets[unit.last + 1]
+        holds_units = bisect_right(heads, unit.first - 1) < bisect_right(heads, unit.last)
+        if unit.last > ends[firsts[bisect_right(firsts, unit.sig_first) - 1]]:  # it is not inside code
+            unit.opens_at = ALWAYS if holds_units else unit.opens_at
+        elif holds_units or unit.sig_first in whole:
+            continue
+        units.append(unit)
+    out.definitions = units
+    return {row for first, last in ends.items() for row in range(max(first, 0), last + 1)}
 
 
 def _find_notes(lines: Sequence[str], mark: str, is_markup: bool) -> Iterator[int]:

@@ -49,6 +49,7 @@ class Definition(Struct):
     opens_at: int  # if it has more lines, inner definitions become fragments
     owner: str = ""  # its type, if it is defined outside of the type: "Cart" of Go's `func (c *Cart) Total`
     methods: bool = False  # functions right inside it are methods
+    is_text: bool = False  # it adds nothing to the qualified names of what is inside
     parent: int = -1  # the rest is filled in by partition.py
     qualname: str = ""
     inner_rows: int = 0
@@ -62,12 +63,14 @@ class Collector(Struct):
     source: bytes
     definitions: list[Definition] = field(default_factory=list)
     calls: list[tuple[int, str, str]] = field(default_factory=list)  # row, name, receiver
+    branches: list[int] = field(default_factory=list)  # rows of decision points
     overloaded_calls: list[tuple[int, str, str, str]] = field(default_factory=list)  # the same and the arguments
     imports: list[tuple[int, Import]] = field(default_factory=list)  # row, import
     import_rows: list[tuple[int, int]] = field(default_factory=list)  # first and last row of each import statement
     bases: list[tuple[int, str]] = field(default_factory=list)  # row of the declaration, name
     annotations: list[tuple[int, str, str]] = field(default_factory=list)  # row, name, type
     package: str = ""
+    has_error: bool = False  # some of the source is not understood
     exports_imports: bool = False  # other files can import this file's imports (Python)
     wrapped: dict[int, Node] = field(default_factory=dict)  # id of a declaration → its decorated or exported statement
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 from secateur.languages import HEAD_BYTES, language_of, traits_of
 from secateur.languages.ecmascript.imports import MANIFEST, read_manifest
-from secateur.languages.plain import UNPARSED
+from secateur.languages.plain import MARKUP, UNPARSED
 from secateur.languages.syntax import grammar
-from secateur.languages.syntax.blocks import MARKUP, read_blocks
+from secateur.languages.syntax.blocks import read_blocks
 from secateur.languages.syntax.collector import (
     ALWAYS,
     LONG_FUNCTION,
@@ -32,7 +32,6 @@ from secateur.languages.syntax.collector import (
     Definition,
     last_row,
 )
-from secateur.languages.syntax.names import read_receiver
 from secateur.languages.syntax.partition import make_facts
 from secateur.languages.syntax.prose import split_blocks, split_sections
 from secateur.languages.syntax.text import CONFLICT, DAMAGED_TEXT, decode, find_conflict, read_text, split_lines
@@ -75,7 +74,7 @@ def read_outline(language: str, lines: Sequence[str], problems: tuple[str, ...])
     notes = frozenset(
         row for row, (line, code) in enumerate(zip(lines, quiet, strict=True)) if line.strip() and not code.strip()
     )
-    return make_facts(language, lines, out, (), notes, problems)
+    return make_facts(language, lines, out, notes, problems)
 
 
 def _read_braces(
@@ -238,10 +237,6 @@ _READERS: dict[str, tuple[re.Pattern[str], Callable[[Sequence[str]], list[_Outli
 
 __all__ = ["decode", "language_of", "parse_file", "read_text", "split_lines"]
 
-# Scripts with longer average lines were written by a tool: their names mean nothing, and their lines cannot be
-# selected.
-_MINIFIED_BYTES_A_LINE = 500
-
 _NOTHING_MORE = b" \t\r\f;"  # bytes that may follow a comment or attribute in a row without other code
 
 _MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*+(?:\(.*\)\s*+)?")
@@ -298,7 +293,7 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     problem = ""
     if len(source) > grammar.MAX_PARSE_BYTES:
         problem = "too_large"
-    elif traits.is_often_minified and len(source) > _MINIFIED_BYTES_A_LINE * max(len(lines), 1):
+    elif traits.is_often_minified and len(source) > grammar.MINIFIED_BYTES_A_LINE * max(len(lines), 1):
         problem = "minified"
     else:
         try:
@@ -313,29 +308,14 @@ def _read_file(path: str, data: bytes) -> FileFacts:
 
 
 def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts:
-    loaded = grammar.load(language)
-    parsed = loaded.prepare(source, language) if loaded.prepare is not None else source
-    root = grammar.parse(loaded, parsed).root_node
-    nodes = grammar.query_nodes(loaded, root)
-    out = Collector(source)
-    names = {node.id for node in nodes.get("name", ())}  # in `def f(x) do` the grammar sees a call of `f`
-    for node in nodes.get("call", ()) if not loaded.reads_calls else ():
-        if node.id in names:
-            continue
-        out.calls.append((node.start_point.row, out.text(node), read_receiver(source, node.start_byte)))
-    loaded.read(nodes, out)
-    if root.has_error:
+    out, nodes, parsed = grammar.read_tree(language, source)
+    if out.has_error:
         problems = (*problems, "syntax_errors")
-    branches = [node.start_point.row for node in nodes.get("branch", ())]
-    notes = {*_find_note_rows(nodes, lines), *(_find_macro_rows(lines, parsed) if parsed is not source else ())}
-    return make_facts(language, lines, out, branches, frozenset(notes), problems)
-
-
-def _find_macro_rows(lines: Sequence[str], parsed: bytes) -> Iterator[int]:
-    """Yields rows that contain only a macro, such as `UFUNCTION(...)`: they belong to the definition below."""
-    for row, (line, without_macros) in enumerate(zip(lines, parsed.split(b"\n"), strict=False)):
-        if without_macros.isspace() and _MACRO_LINE.fullmatch(line):
-            yield row
+    notes = set(_find_note_rows(nodes, lines))
+    if parsed is not source:  # rows with only a macro, such as `UFUNCTION(...)`, belong to the definition below
+        rows = enumerate(zip(lines, parsed.split(b"\n"), strict=False))
+        notes.update(row for row, (line, quiet) in rows if quiet.isspace() and _MACRO_LINE.fullmatch(line))
+    return make_facts(language, lines, out, frozenset(notes), problems)
 
 
 def _find_note_rows(nodes: Captures, lines: Sequence[str]) -> Iterator[int]:

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from secateur.languages import traits_of
 from secateur.languages.syntax.collector import TITLE, Captures, Collector, Definition, last_row
-from secateur.languages.syntax.names import read_type_name
+from secateur.languages.syntax.names import read_receiver, read_type_name
 from secateur.languages.traits import LanguageTraits
 from secateur.model import FragmentKind
 
@@ -59,6 +59,10 @@ PARSE_SECONDS_PER_BYTE = 3e-6
 # size of its source.
 MAX_PARSE_BYTES = 8 * 1024 * 1024
 
+# Scripts with longer average lines were written by a tool: their names mean nothing, and their lines cannot be
+# selected.
+MINIFIED_BYTES_A_LINE = 500
+
 _LONG_STRETCH = 2000  # bytes without a bracket, comma or semicolon above which operators are counted
 _MOST_OPERATORS = 600  # most operators in such a stretch; the parser then takes about 180 MB at worst
 
@@ -88,15 +92,9 @@ class LoadedGrammar(Struct, frozen=True):
     """Converts a source of a language for the parser; every byte keeps its position."""
 
 
+@cache
 def load(language: str) -> LoadedGrammar:
     """Loads the parser and query of a language. Raises `GrammarMissing`."""
-    if (loaded := _load(language)) is None:
-        raise GrammarMissing(language)
-    return loaded
-
-
-@cache
-def _load(language: str) -> LoadedGrammar | None:
     traits = traits_of(language)
     grammar = traits.grammar
     assert grammar is not None
@@ -109,8 +107,8 @@ def _load(language: str) -> LoadedGrammar | None:
         query = Query(tree_sitter_language, "".join((_QUERIES / f"{name}.scm").read_text("utf-8") for name in names))
         read, prepare = getattr(reader, "read", read_by_names), getattr(reader, "prepare", None)
         return LoadedGrammar(traits, tree_sitter_language, query, read, getattr(reader, "READS_CALLS", False), prepare)
-    except (ImportError, AttributeError, ValueError, OSError):
-        return None
+    except (ImportError, AttributeError, ValueError, OSError) as error:
+        raise GrammarMissing(language) from error
 
 
 def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
@@ -228,6 +226,25 @@ def _count_run_steps(root: Node) -> int:
             if child.child_count:
                 waiting.append(child)
     return steps
+
+
+def read_tree(language: str, source: bytes) -> tuple[Collector, Captures, bytes]:
+    """Returns what the grammar of a language reads in a source, the nodes of its query, and the bytes that were parsed.
+
+    Raises `GrammarMissing` and `ParseStopped`.
+    """
+    loaded = load(language)
+    parsed = loaded.prepare(source, language) if loaded.prepare is not None else source
+    root = parse(loaded, parsed).root_node
+    nodes = query_nodes(loaded, root)
+    out = Collector(source, has_error=root.has_error)
+    names = {node.id for node in nodes.get("name", ())}  # in `def f(x) do` the grammar sees a call of `f`
+    for node in nodes.get("call", ()) if not loaded.reads_calls else ():
+        if node.id not in names:
+            out.calls.append((node.start_point.row, out.text(node), read_receiver(source, node.start_byte)))
+    loaded.read(nodes, out)
+    out.branches = [node.start_point.row for node in nodes.get("branch", ())]
+    return out, nodes, parsed
 
 
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)+")

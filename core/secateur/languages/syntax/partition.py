@@ -40,15 +40,10 @@ class _OwnedRows:
 
 
 def make_facts(
-    language: str,
-    lines: Sequence[str],
-    out: Collector,
-    branches: Iterable[int],
-    notes: frozenset[int],
-    problems: tuple[str, ...],
+    language: str, lines: Sequence[str], out: Collector, notes: frozenset[int], problems: tuple[str, ...]
 ) -> FileFacts:
-    """Makes the facts of a file from what was collected. `branches` are rows of decision points, `notes` rows that
-    contain nothing but comments or attributes."""
+    """Makes the facts of a file from what was collected. `notes` are rows that contain nothing but comments or
+    attributes."""
     definitions = _nest(out.definitions)
     pieces = _split_by_owner(lines, _find_owners(definitions, lines, notes))
     pieces = list(_cut_regions(lines, pieces, definitions, out.import_rows))
@@ -65,7 +60,7 @@ def make_facts(
         Annotation(fragment_of_row[row], name, type_) for row, name, type_ in sorted(out.annotations, key=_row)
     )
     complexity = [1] * len(fragments)
-    for row in branches:
+    for row in out.branches:
         complexity[fragment_of_row[row]] += 1
     return FileFacts(
         language=language,
@@ -116,7 +111,7 @@ def _nest(definitions: list[Definition]) -> list[Definition]:
             outer.kind, outer.opens_at = None, ALWAYS
             outer.qualname = outer.qualname.removesuffix(outer.name).rstrip(".")
         definition.open = outer is None or (outer.open and _is_container(outer))
-        names = [outer.qualname if outer else "", definition.owner, definition.name]
+        names = [outer.qualname if outer and not outer.is_text else "", definition.owner, definition.name]
         definition.qualname = ".".join(name for name in names if name)
         if definition.kind is FragmentKind.FUNCTION and (definition.owner or (outer is not None and outer.methods)):
             definition.kind = FragmentKind.METHOD

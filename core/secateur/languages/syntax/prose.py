@@ -129,12 +129,8 @@ def _find_markdown_headings(lines: Sequence[str]) -> Iterator[_Heading]:
 def _skip_front_matter(lines: Sequence[str]) -> int:
     """Returns the row after a block of metadata between two `---` or `+++` lines at the top; 0 without one."""
     mark = lines[0].strip() if lines else ""
-    if mark not in ("---", "+++"):
-        return 0
-    for row in range(1, min(len(lines), _FRONT_MATTER_LINES)):
-        if lines[row].strip() == mark:
-            return row + 1
-    return 0
+    rows = range(1, min(len(lines), _FRONT_MATTER_LINES)) if mark in ("---", "+++") else ()
+    return next((row + 1 for row in rows if lines[row].strip() == mark), 0)
 
 
 _RULE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}\s*")
@@ -150,7 +146,10 @@ def _find_restructured_headings(lines: Sequence[str]) -> Iterator[_Heading]:
         if _RULE.fullmatch(line):
             below = lines[row + 2][:_LINE_LENGTH] if row + 2 < len(lines) else ""
             has_overline = line.rstrip() == below.rstrip() and not is_blank(lines[row + 1])
-            has_underline = row > 0 and _is_title(lines[row - 1], line) and (row < 2 or is_blank(lines[row - 2]))
+            above = lines[row - 1] if row else ""
+            is_text = not is_blank(above) and not above[0].isspace() and not _RULE.fullmatch(above)
+            fits = len(above.rstrip()) <= len(line.rstrip()) and (row < 2 or is_blank(lines[row - 2]))
+            has_underline = is_text and fits
             if has_overline or has_underline:
                 style = line[0] * (2 if has_overline else 1)
                 if style not in styles:
@@ -160,11 +159,6 @@ def _find_restructured_headings(lines: Sequence[str]) -> Iterator[_Heading]:
                 row = end
                 continue
         row += 1
-
-
-def _is_title(line: str, rule: str) -> bool:
-    is_text = not is_blank(line) and not line[0].isspace() and not _RULE.fullmatch(line)
-    return is_text and len(line.rstrip()) <= len(rule.rstrip())
 
 
 _ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*)")

@@ -18,6 +18,9 @@ from collections.abc import Sequence
 from secateur.encodings import as_utf8
 
 CONFLICT = "conflict_markers"  # problem of a file that holds both sides of a merge conflict
+UNPARSED_LINES = (
+    "unparsed_lines:"  # problem of a file some of whose code a grammar read; then how many lines it did not
+)
 DAMAGED_TEXT = "invalid_utf8"  # problem of a file with bytes that are not text
 
 

@@ -19,15 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct, field
 
 from secateur.languages.syntax.collector import Captures, Collector, named_child
-from secateur.languages.syntax.names import (
-    CALLED_ITSELF,
-    DEEPEST,
-    UNKNOWN,
-    Scopes,
-    element,
-    format_container,
-    value_of,
-)
+from secateur.languages.syntax.names import CALLED_ITSELF, DEEPEST, UNKNOWN, Scopes, element, format_container, value_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 import msgspec
 
-from secateur.model import Annotation, Call, FileFacts, FragmentKind
+from secateur.model import Call, FileFacts, FragmentKind
 
 _VARIABLE = re.compile(r"\$?\w+")
 
@@ -28,7 +28,14 @@ def same_exports(before: FileFacts, after: FileFacts) -> bool:
     seen_before, seen_after = (
         (
             *(facts.language, facts.package, facts.imports, facts.bases, _shape(facts)),
-            [annotation for annotation in facts.annotations if not _local(facts, annotation)],
+            [
+                annotation
+                for annotation in facts.annotations
+                if annotation.name == "return"
+                or not _VARIABLE.fullmatch(annotation.name)
+                or not 0 <= annotation.fragment < len(facts.fragments)
+                or facts.fragments[annotation.fragment].kind not in (FragmentKind.FUNCTION, FragmentKind.METHOD)
+            ],
         )
         for facts in (before, after)
     )
@@ -37,13 +44,3 @@ def same_exports(before: FileFacts, after: FileFacts) -> bool:
 
 def _shape(facts: FileFacts) -> list[tuple[str, str, str, int, bool]]:
     return [(f.kind.value, f.name, f.qualname, f.parent, f.sig_end >= f.line_end) for f in facts.fragments]
-
-
-def _local(facts: FileFacts, annotation: Annotation) -> bool:
-    if (
-        not 0 <= annotation.fragment < len(facts.fragments)
-        or annotation.name == "return"
-        or not _VARIABLE.fullmatch(annotation.name)
-    ):
-        return False
-    return facts.fragments[annotation.fragment].kind not in (FragmentKind.CLASS, FragmentKind.REGION)

@@ -15,9 +15,9 @@ from itertools import accumulate
 from secateur.languages import rules_of
 from secateur.languages.rust.imports import crate_of
 from secateur.languages.syntax.collector import IMPLEMENTED, TITLE
-from secateur.languages.syntax.import_targets import Gids, Module, folder_of, use_dots
+from secateur.languages.syntax.import_targets import Gids, Module, folder_of, folders_above, use_dots
 from secateur.languages.traits import NameRules
-from secateur.model import FileFacts, Fragment, FragmentKind
+from secateur.model import FileFacts, Fragment, FragmentKind, Import
 
 # The most definitions of a name that a scope keeps: enough for overloads, and few enough for generated code.
 OVERLOADS = 6
@@ -88,6 +88,13 @@ class Symbols:
         for file in range(len(files)):
             with self._isolating(file):
                 self._add_file(file)
+        shared: dict[tuple[str, str], list[tuple[int, Import]]] = {}  # (family, folder) -> imports
+        for path, family, rules, module in zip(self.paths, self.family, self.rules, self.modules, strict=True):
+            if path.endswith(rules.shared_imports):
+                shared.setdefault((family, folder_of(path)), []).extend(module.stars)
+        for path, family, module in zip(self.paths, self.family, self.modules, strict=True):
+            for folder in folders_above(folder_of(path)) if shared else ():
+                module.stars += shared.get((family, folder), ())
         for gid in self._detached:
             with self._isolating(self.file_of[gid]):
                 self._attach(gid)
@@ -255,10 +262,10 @@ class Symbols:
                     self.further_returns.setdefault((gid, int(name[7:])), written)
             elif kind is FragmentKind.CLASS:
                 self.fields.setdefault(self._whole(gid), {}).setdefault(name, written)
-            elif kind is FragmentKind.REGION and attribute:
+            elif kind not in DEFINITIONS and attribute:
                 holder = self.modules[file].objects.setdefault(prefix, Module(prefix, files=[file]))
                 holder.variables.setdefault(attribute, (file, written))
-            elif kind is FragmentKind.REGION:
+            elif kind not in DEFINITIONS:
                 self.modules[file].variables.setdefault(name, (file, written))
                 if (package := self.package_of[file]) is not None:
                     package.variables.setdefault(name, (file, written))
