@@ -5,7 +5,7 @@ levels and words that report an error. Each line is read once or twice: linear i
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import merge
 from itertools import pairwise
@@ -25,6 +25,7 @@ _MESSAGES = 12  # most lines of a block that say what happened
 _QUOTED = 3  # most lines of code between a location and its underline
 _HINTS = 4  # most further lines that may say it
 _MOST = 2000  # most blocks of each sort that are listed, so that the ledger stays readable
+_MOST_FORMS = 2 * _MOST  # most errors, numbers aside, whose first is listed
 
 
 class Block(Struct, frozen=True):
@@ -47,7 +48,7 @@ class Failures(Struct, frozen=True):
 
     blocks: tuple[Block, ...]
     repeated: dict[int, int]  # line -> first line of the earlier error with the same text
-    times: dict[int, int]  # first line of an error -> how often it occurs
+    times: dict[int, int]  # first line of an error that others repeat -> how often it occurs
     aside: dict[int, str]  # first line of an error -> what differs before the lines where it occurs again
     further: int  # number of distinct errors that are not listed
     green: bool  # the results report no failure
@@ -56,8 +57,9 @@ class Failures(Struct, frozen=True):
 
 # --- the line that begins a block -------------------------------------------------------------------------------------
 
-# The matching group is the first matching style: one call instead of one per style.
-_STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in levels.STYLES))
+# The matching group is the first matching style: one call instead of one per style. It is empty and stands after the
+# pattern: a group around it would keep `re` from skipping patterns by their first character.
+_STYLE = re.compile("|".join(f"(?:{pattern})()" for _, _, pattern in levels.STYLES))
 
 
 class _BlockStart(Struct, frozen=True):
@@ -102,6 +104,7 @@ def _is_result(text: str) -> bool:
 
 # --- what belongs to a line -------------------------------------------------------------------------------------------
 
+_INDENTED = re.compile(r"\s+\S")
 _FRAME = re.compile(r"\d+\s|\s+[~^]")  # a line of code in TypeScript's output, and its underline
 _JOINS = re.compile(r"(?:During handling of the above|The above exception was the direct cause)")
 _NAMED = re.compile(r"(?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error)\b")
@@ -150,7 +153,7 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
     if style == "gradle":
         return _scan_while(bodies, start + 1, limit, str.strip)
     if style == "framed":
-        return _scan_while(bodies, start + 1, limit, lambda text: text[:1].isspace() and text.strip())
+        return _scan_while(bodies, start + 1, limit, _INDENTED.match)
     if style in ("box", "prefixed"):
         rule = "│" if style == "box" else bodies[start].split(" ")[0]
         return _scan_while(bodies, start + 1, limit, lambda text: text.startswith(rule))
@@ -276,7 +279,8 @@ _TIME_FIELD = re.compile(
     r"|\b(?:ts|time|timestamp)=(?:\"[^\"]*\"|\S+)|(?<=^[EF])\d{4} [\d:.]+"
 )
 
-_MARKED = re.compile(r"(?<=\[redacted: )[^\]]*")
+_MARK = "[redacted: "  # begins a marker of `redaction`
+_MARKED = re.compile(re.escape(_MARK) + r"[^\]\n]*")
 _COMMIT = re.compile(r"commit [0-9a-f]{7,64}\b.*\n(?:Merge: .*\n)?Author: ")
 _SHORT_COMMIT = re.compile(r"[*|\\/_ ]*([0-9a-f]{7,40}) \S|[*|\\/_ ]+$")
 _LEAST_COMMITS = 5
@@ -321,14 +325,22 @@ class _Error(Struct, frozen=True):
             yield Block(start, end, self.grade, own, said, numbers[0], bool(edges), repeats, variant)
 
 
-def _find_errors(numbers: Sequence[int], texts: Sequence[str], progress: Progress) -> Iterator[_Error]:
-    """Finds the errors and results of a stream; no line is in two."""
+def _find_errors(
+    numbers: Sequence[int], texts: Sequence[str], forms: Mapping[str, int], heads: set[str], progress: Progress
+) -> Iterator[_Error]:
+    """Finds the errors and results of a stream; no line is in two. `forms`: the errors so far, numbers aside; once they
+    are too many to list another, an error is cut at its indented lines, unless it begins as one of the `heads`."""
     bodies, floor = _Bodies(texts), 0
     for index in _candidates(texts, progress):
         if index < floor:
             continue
-        head = _block_start(_MARKED.sub("", bodies[index]))  # equal for lines that differ in a marker's number
-        if head is None:
+        text = _MARKED.sub(_MARK, bodies[index])  # equal for lines that differ in a marker's number
+        unlisted = len(forms) > _MOST_FORMS and text not in heads and not _is_result(text[:_HEAD])
+        if unlisted and (severity := levels.severity_of(text)) is not None:
+            floor = _scan_while(bodies, index + 1, min(len(bodies), index + LONGEST_BLOCK), _INDENTED.match)
+            yield _Error(bodies, numbers[index:floor], index, index, floor, "line", severity)
+            continue
+        if (head := _block_start(text)) is None:
             continue
         end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
         if head.style in _DOUBTFUL and not _fails_below(bodies, index, end, head.style):
@@ -341,6 +353,7 @@ def _find_errors(numbers: Sequence[int], texts: Sequence[str], progress: Progres
                 continue
             index = message
         floor = end
+        heads.add(text)
         grade = levels.FOLLOWS if head.grade and levels.FOLLOWING.search(bodies[index]) else head.grade
         yield _Error(bodies, numbers[start:end], start, index, end, head.style, grade)
 
@@ -357,9 +370,10 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
     times: dict[int, int] = {}
     aside: dict[int, str] = {}
     repeated_lines: dict[int, Sequence[int]] = {}
+    heads = set[str]()
     errors = repeats = further = 0
     green = red = False
-    streams = [_find_errors(numbers, texts, progress) for numbers, texts in split_streams(lines)]
+    streams = [_find_errors(numbers, texts, variants, heads, progress) for numbers, texts in split_streams(lines)]
     for error in merge(*streams, key=lambda error: error.lines[0]):
         bodies, start, end, own = error.bodies, error.start, error.end, error.lines
         if error.grade == levels.RESULT:
@@ -370,11 +384,11 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             blocks += error.split(telling, telling[0], variant=int(not failing))
             continue
         # without times: blocks with equal text report the same error
-        error_text = "\n".join(_TIME_FIELD.sub("", bodies[line]) for line in range(start, end))
+        error_text = "\n".join([_TIME_FIELD.sub("", bodies[line]) for line in range(start, end)])
         earlier = known.setdefault(error_text, own)
         first = earlier[0]
-        times[first] = times.get(first, 0) + 1
         if first != own[0]:
+            times[first] = times.get(first, 1) + 1
             if [lines[line] for line in earlier] != [lines[line] for line in own]:
                 aside[first] = "time" if len(streams) == 1 else "time and name"
             repeated.update(dict.fromkeys(own, first))
@@ -383,18 +397,17 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             if repeats <= _MOST:
                 blocks += error.split((error.index,), error.index, repeats=first)
             continue
+        errors += 1
+        if len(variants) > _MOST_FORMS:
+            further += 1
+            continue
         # the first of many errors that differ only in numbers goes out before the others, so it is always listed
         alike = template(error_text[:_LONGEST_BODY])
         variant = variants[alike] = variants.get(alike, -1) + 1
-        errors += 1
-        if errors > _MOST and (variant or len(variants) > 2 * _MOST):
+        if errors > _MOST and variant:
             further += 1
         else:
-            telling = _telling_lines(bodies, start, error.index, end, error.style)
-            ratings = [
-                2 * bool(levels.MESSAGE.match(text)) + _is_place(text) for text in map(bodies.__getitem__, telling)
-            ]
-            message = telling[ratings.index(max(ratings))]
+            telling, message = _telling_lines(bodies, start, error.index, end, error.style)
             blocks += error.split(telling, message, variant=variant)
     blocks.sort(key=lambda block: block.start)
     results = [block for block in blocks if block.grade == levels.RESULT]
@@ -421,16 +434,20 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
     """Yields the lines that hold a sign. Searching slices of text is many times faster than searching single lines."""
     for first in range(0, len(lines), SLICE):
         progress("searching", first, len(lines))
-        part = [_MARKED.sub("", line).lower() for line in lines[first : first + SLICE]]  # `password` reports nothing
-        text = "\n".join(part)
+        text = _MARKED.sub(_MARK, "\n".join(lines[first : first + SLICE])).lower()  # `password` reports nothing
         signs = [re.escape(sign) for sign in levels.SIGNS if sign in text]
         signs += [form for sign, form in levels.SIGNS_AFTER.items() if sign in text]
         holds_sign = re.compile("|".join(signs or [r"(?!)"])).search
         begins = levels.SIGN_AT_START.match
-        yield from (first + position for position, line in enumerate(part) if begins(line) or holds_sign(line))
+        yield from (
+            first + position for position, line in enumerate(text.split("\n")) if holds_sign(line) or begins(line)
+        )
 
 
-def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[int, ...]:
+def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[tuple[int, ...], int]:
+    """Returns the lines of an error to read first, and the most informative of them."""
+    if end - start == 1:
+        return (start,), start
     messages, hints, places, quoted, causes = (list[int]() for _ in range(5))
     goroutine = style == "panic" or any(bodies[index].startswith("goroutine ") for index in range(head, end))
     for index in range(head, end):
@@ -463,7 +480,8 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
         ordered = [head, causes[-1], root, *messages[:3], *first_places, *quoted, *messages[3:]]
     else:
         ordered = [head, *messages[:3], *first_places, *quoted, *messages[3:]]
-    return tuple(dict.fromkeys([*ordered[:1], *range(start, head), *ordered[1:]]))[: _MESSAGES + _HINTS]
+    telling = tuple(dict.fromkeys([*ordered[:1], *range(start, head), *ordered[1:]]))[: _MESSAGES + _HINTS]
+    return telling, max(telling, key=lambda at: 2 * bool(levels.MESSAGE.match(bodies[at])) + _is_place(bodies[at]))
 
 
 def _raised(bodies: _Bodies, head: int, end: int, places: Sequence[int]) -> list[int]:

@@ -153,13 +153,14 @@ def severity_of(text: str) -> int | None:
         text = text[priority.end() :]
         if int(priority[1]) % 8 <= 3:
             return LIKELY
-    if (field := _LEVEL_FIELD.search(text)) and _ERROR_FIELD.fullmatch(field[1]):
+    field = _LEVEL_FIELD.search(text) if "=" in text or ":" in text else None
+    if field and _ERROR_FIELD.fullmatch(field[1]):
         return LIKELY
-    harmless = _HARMLESS_LEVEL.match(text)
     if (field and _HARMLESS_FIELD.fullmatch(field[1])) or _INSTALLED.match(text):
         return None
     level = _TOOL_FAILED.match(text) or _LEVEL.search(text)
-    if level and not (harmless and harmless.end() <= level.start()):
+    harmless = _HARMLESS_LEVEL.match(text, 0, level.start() if level else len(text))
+    if level and not harmless:
         return LIKELY
     if harmless or ((text[:1] == "=" or holds(text, _PASSES)) and _PASSED.search(text)) or "warning: unused" in text:
         return None

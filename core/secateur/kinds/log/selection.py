@@ -62,6 +62,7 @@ class Stretch(Struct, eq=False):
     figures: dict[str, Figure] = field(default_factory=dict)
     pinned: bool = False
     least: int = 0  # tokens of its shortest line, as soon as they are asked for
+    refused: tuple[int, bool, int] = (-1, False, 0)  # changes of the text, telling lines alone, and the room then
 
 
 class LogText:
@@ -82,7 +83,7 @@ class LogText:
         self._head = self._mark_line(note_on_times(log.lines.times)) if log.lines.times else ""
         self.head_tokens = self._count([self._head]) if self._head else 0
         self.headed = bool(self._head)  # whether the note on times goes out above the first line
-        self.tokens = self.unsure = self._recounts = 0
+        self.tokens = self.unsure = self.changes = self._recounts = 0
 
     def cost(self, spans: Sequence[Span], note: str = "", *, rows: bool = False) -> int:
         """Tokens that these lines add, with marks. They must not overlap the present spans. `rows`: they are rows of
@@ -123,6 +124,7 @@ class LogText:
         self.unsure += _size(spans) + 2 * len(spans) + 1
         position = bisect_left(self._spans, spans[0])
         self._spans[position:position] = spans
+        self.changes += 1
         if note:
             self._notes[spans[-1][1] - 1] = note
         if rows:
@@ -132,6 +134,7 @@ class LogText:
         """Removes lines that were added together."""
         position = bisect_left(self._spans, spans[0])
         del self._spans[position : position + len(spans)]
+        self.changes += 1
         rows = spans[0][1] in self._skipped
         self._skipped.difference_update(end for _, end in spans)
         self.tokens -= self.cost(spans, self._notes.pop(spans[-1][1] - 1, ""), rows=rows)
@@ -459,6 +462,9 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     def offer(stretch: Stretch, limit: int, share: int, *, telling: bool = False) -> None:
         if stretch.state is State.KEPT or stretch.reason is Reason.REPEATS_EARLIER:
             return
+        changes, alone, room = stretch.refused
+        if changes == text.changes and alone == telling and min(limit - text.tokens, share) <= room:
+            return
         whole: Sequence[Span] = _spans(log, stretch)
         if not whole:
             stretch.reason = Reason.REPEATS_EARLIER
@@ -479,11 +485,15 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         if abs(spare) <= text.unsure or (spare < 0 and limit == budget and not telling and not stretch.spans):
             text.recount()  # it may fit, or it gets its figures now
         left = limit - text.tokens
+        room = min(left, share)
         spans = whole
-        if needed > min(left, share) or telling:
-            spans = _shorten(stretch, whole, min(left, share), note, text, telling=telling)
-        over = put(stretch, spans, limit, telling=telling)
+        if needed > room and _size(whole) == 1:
+            spans = []
+        elif needed > room or telling:
+            spans = _shorten(stretch, whole, room, note, text, telling=telling)
+        over = put(stretch, spans, limit, telling=telling) if spans or stretch.spans else 0
         if not stretch.spans:
+            stretch.refused = (text.changes, telling, room)
             # what it needs beside its lines: marks that it adds, or that it spares
             marks = needed + over - (log.lines.after[stretch.end] - log.lines.after[stretch.start])
             stretch.figures |= {"needed": needed + over, "left": max(0, left)}
