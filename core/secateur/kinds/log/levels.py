@@ -70,7 +70,7 @@ _LEVEL = re.compile(
     r"|(?:^|\s)(?:错误|錯誤|致命错误|エラー|Fehler|FEHLER|Erreur|ERREUR|Échec|Fallo)\s*[:\uff1a]"
 )
 _PRIORITY = re.compile(r"<(\d{1,3})>")  # of syslog: facility * 8 + severity
-_HARMLESS_LEVEL = re.compile(
+HARMLESS_LEVEL = re.compile(
     r".{0,80}?(?:\b(?:INFO|DEBUG|TRACE|NOTICE|VERBOSE|FINE)\b"
     r"|\t(?:info|debug)\t|^(?:info|dbug|trce): \S|\[(?:info|debug|trace|notice)\s*\]|^I\d{4} \d\d:\d\d"
     r"|\[(?:信息|调试|情報|デバッグ)\])"
@@ -159,7 +159,7 @@ def severity_of(text: str) -> int | None:
     if (field and _HARMLESS_FIELD.fullmatch(field[1])) or _INSTALLED.match(text):
         return None
     level = _TOOL_FAILED.match(text) or _LEVEL.search(text)
-    harmless = _HARMLESS_LEVEL.match(text, 0, level.start() if level else len(text))
+    harmless = HARMLESS_LEVEL.match(text, 0, level.start() if level else len(text))
     if level and not harmless:
         return LIKELY
     if harmless or ((text[:1] == "=" or holds(text, _PASSES)) and _PASSED.search(text)) or "warning: unused" in text:

@@ -8,15 +8,16 @@ Pure and linear in the log.
 import codecs
 import re
 from collections import Counter as Tally
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, reduce
 from itertools import accumulate, islice, pairwise
+from operator import and_
 from re import Pattern
 
 from msgspec import Struct
 
 from secateur.errors import SecateurError
-from secateur.kinds.log.levels import DECIDES
+from secateur.kinds.log.levels import DECIDES, HARMLESS_LEVEL
 from secateur.ledger import Notice
 from secateur.progress import Progress
 from secateur.render.page import count_noun
@@ -110,6 +111,15 @@ _ROWS_READ = 50  # rows that are compared to tell data from a counter
 _ALIKE = 1e-6  # the most by which steps of a counter differ
 _MOST_TABLES = 500  # the largest are told apart from other repeats
 _MOST_HEADINGS = 2  # lines above rows of data that say what their columns are
+_WIDTH = 256  # characters of a line in which columns are looked for
+_BLANKS = bytes(32 if code == 32 else 0 for code in range(256))
+_STRIDE = 5  # each fifth line is compared with the lines below it
+_LEAST_ROWS = 10  # of a table
+_FIGURES = 0.8  # of the cells of a column of figures
+# A figure with its unit, or the permissions of a file.
+_CELL = re.compile(r"[-+<~]?\d[\d.,:/%-]*[A-Za-z%]{0,3}(?: [a-z]+){0,2}|([-dlbcps][-rwxsStT]{9}[.+@]?)")
+_SIZED = re.compile(r"\s*\d[\d.,]*[KMGTP]?\s")  # a row of `du`, `wc` or `uniq -c`
+_CLOCK = re.compile(r".{0,40}?\d\d:\d\d:\d\d")
 
 _NUMBERED = re.compile(r"[A-Za-z_]\d+")
 
@@ -345,10 +355,14 @@ def _find_runs(lines: Sequence[str], progress: Progress) -> list[tuple[int, int]
 
 
 def _find_tables(lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Finds the runs that are rows of data: figures that nothing foretells, and no time before them."""
+    """Finds the tables, and the runs that are rows of data: figures that nothing foretells, and no time before them."""
     tables, last = [], 0
-    largest = sorted(runs, key=lambda run: (run[0] - run[1], run[0]))[:_MOST_TABLES]
-    for first, end in sorted(run for run in largest if _are_data(lines[run[0] : min(run[1], run[0] + _ROWS_READ)])):
+    aligned = _find_aligned(lines)
+    largest = sorted({*aligned, *runs}, key=lambda run: (run[0] - run[1], run[0]))[:_MOST_TABLES]
+    for first, end in sorted(largest):
+        data = (first, end) in aligned or _are_data(lines[first : min(end, first + _ROWS_READ)])
+        if not data or (first := max(first, last)) >= end:
+            continue
         head = first
         while head > max(last, first - _MOST_HEADINGS) and lines[head - 1].strip() and not is_stamped(lines[head - 1]):
             head -= 1
@@ -359,7 +373,7 @@ def _find_tables(lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> list[
 
 def _are_data(rows: Sequence[str]) -> bool:
     """Tells whether rows that differ in figures alone are data, and not the same line with a counter."""
-    if is_stamped(rows[0]):
+    if is_stamped(rows[0]) or HARMLESS_LEVEL.match(rows[0]):
         return False
     figures = [list(map(float, _FIGURE.findall(row[:LONGEST_LINE]))) for row in rows]
     steps = [[after - before for before, after in pairwise(column)] for column in zip(*figures, strict=False)]
@@ -367,6 +381,76 @@ def _are_data(rows: Sequence[str]) -> bool:
         return False
     rising = any(min(column) >= 0 < max(column) for column in steps)
     return not (rising and _PROGRESS.search(rows[-1]))
+
+
+def _find_aligned(lines: Sequence[str]) -> set[tuple[int, int]]:
+    """Finds the tables whose columns are aligned, as `ls -l` prints them: the first row and the line after the last."""
+    tables, end = list[tuple[int, int]](), 0
+    for probe in range(_STRIDE, len(lines) - _STRIDE, _STRIDE):
+        rows = lines[probe : probe + _STRIDE]
+        if probe < end or len(rows[0]) < _STRIDE or rows[0] == rows[1] or is_stamped(rows[0]):
+            continue
+        if _count_columns(_find_blanks(rows[0]) & _find_blanks(rows[1])) < 2:
+            continue
+        blanks = reduce(and_, map(_find_blanks, rows))
+        below, blanks = _follow(map(lines.__getitem__, range(probe, len(lines))), blanks)
+        above, blanks = _follow(map(lines.__getitem__, range(probe - 1, max(end, probe - _STRIDE) - 1, -1)), blanks)
+        first, last, end = probe - above, end, probe + below
+        if tables and last == tables[-1][1] and all(map(str.strip, lines[last:first])):  # a row was too wide for them
+            tables[-1] = (tables[-1][0], end)
+        elif end - first >= _LEAST_ROWS:
+            headed = _is_table(lines[first:end], lines[first - 1] if first else "", blanks)
+            tables += [] if headed is None else [(first + headed, end)]
+    return set(tables)
+
+
+def _find_blanks(line: str) -> int:
+    """Returns a byte for each column at the beginning of a line: 32 if it is blank, else 0, also after its end."""
+    row = line[:_WIDTH].expandtabs()[:_WIDTH].encode("latin-1", "replace")
+    return int.from_bytes(row.translate(_BLANKS).ljust(_WIDTH, b"\0"), "big")
+
+
+def _count_columns(blanks: int) -> int:
+    return len(blanks.to_bytes(_WIDTH, "big").split())
+
+
+def _follow(lines: Iterable[str], blanks: int) -> tuple[int, int]:
+    """Counts the lines up to the first that has no cell in a column, or one that is two columns wide. Returns their
+    number, and what is blank in them too."""
+    columns = least = _count_columns(blanks)
+    size = 0
+    for line in lines:
+        both = blanks & _find_blanks(line)
+        kept = columns if both == blanks else _count_columns(both)
+        if kept < max(2, columns - 1) or len(line.split()) < least or _is_rule(line):
+            break
+        blanks, columns, least, size = both, kept, min(least, kept), size + 1
+    return size, blanks
+
+
+def _is_rule(line: str) -> bool:
+    """Tells whether a line is the rule below the names of columns."""
+    return not line.strip("-=+| ") and ("--" in line or "==" in line)
+
+
+def _is_table(rows: Sequence[str], above: str, blanks: int) -> bool | None:
+    """Tells whether the first of these lines holds the names of columns; None if they are no table."""
+    if _is_rule(above):
+        return False
+    head, *rows = (row.expandtabs() for row in rows[:: len(rows) // _ROWS_READ + 1])
+    figures, headed = 0, True
+    for column in re.finditer(rb"\0+", blanks.to_bytes(_WIDTH, "big")):
+        cells = [cell for row in rows if (cell := row[slice(*column.span())].strip())]
+        matches = [match for cell in cells if (match := _CELL.fullmatch(cell))]
+        if len(matches) > max(1, _FIGURES * len(cells)) and (
+            matches[0][1] or _are_data([match[0] for match in matches])
+        ):
+            figures += 1
+            headed = headed and not _CELL.fullmatch(head[slice(*column.span())].strip())
+    headed = headed and figures > 0
+    logged = 2 * sum(bool(_CLOCK.match(row) or HARMLESS_LEVEL.match(row)) for row in rows) > len(rows)
+    enough = figures + headed + all(map(_SIZED.match, rows)) > 1 and not logged
+    return headed if enough or (headed and figures > 1) else None
 
 
 def _without(line: str, letters: bytes) -> bytes:
