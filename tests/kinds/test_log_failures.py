@@ -359,7 +359,7 @@ def test_what_routine_lines_need_is_what_the_text_grows_by(tmp_path: Path) -> No
         text = LogText(log, counter)
         for other in outcome.payload.stretches:
             if other.spans:
-                text.put(other.spans, text.note(other.block))
+                text.put(other.spans, text.note(other, other.spans))
         assert text.recount(always=True) == outcome.payload.tokens
         text.put([(stretch.start, stretch.end)])
         grown = text.recount(always=True) - outcome.payload.tokens

@@ -62,33 +62,25 @@ class Failures(Struct, frozen=True):
 _STYLE = re.compile("|".join(f"(?:{pattern})()" for _, _, pattern in levels.STYLES))
 
 
-class _BlockStart(Struct, frozen=True):
-    style: str
-    grade: int
-
-
 @lru_cache(maxsize=1024)
-def _block_start(text: str) -> _BlockStart | None:
-    """Recognises the block that a line begins, by its text without time and container; None if it begins no block."""
+def _block_start(text: str) -> tuple[str, int] | None:
+    """Returns style and grade of the block that a line begins, by its text without time and container, or None."""
     head = text[:_HEAD]
     if _is_result(head):
-        return _BlockStart("result", levels.RESULT)
+        return "result", levels.RESULT
     if (match := _STYLE.match(head)) and match.lastindex:
-        style, grade, _ = levels.STYLES[match.lastindex - 1]
-        return _BlockStart(style, grade)
+        return levels.STYLES[match.lastindex - 1][:2]
     low = text.lower()
     if levels.holds(low, levels.CRASHES) or (
         ("sanitizer: " in low or "assertion" in low) and levels.CRASH.search(text)
     ):
-        return _BlockStart("generic", levels.CERTAIN)
+        return "generic", levels.CERTAIN
     return _block_of_level(text)
 
 
-def _block_of_level(text: str) -> _BlockStart | None:
+def _block_of_level(text: str) -> tuple[str, int] | None:
     severity = levels.severity_of(text)
-    return (
-        _BlockStart("words" if severity == levels.POSSIBLE else "generic", severity) if severity is not None else None
-    )
+    return None if severity is None else ("words" if severity == levels.POSSIBLE else "generic", severity)
 
 
 def _is_result(text: str) -> bool:
@@ -104,7 +96,6 @@ def _is_result(text: str) -> bool:
 
 # --- what belongs to a line -------------------------------------------------------------------------------------------
 
-_INDENTED = re.compile(r"\s+\S")
 _FRAME = re.compile(r"\d+\s|\s+[~^]")  # a line of code in TypeScript's output, and its underline
 _JOINS = re.compile(r"(?:During handling of the above|The above exception was the direct cause)")
 _NAMED = re.compile(r"(?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error)\b")
@@ -112,22 +103,18 @@ _GOROUTINE = re.compile(r"goroutine \d|\[signal|created by|panic:|exit status|ru
 _CALL = re.compile(r"\s+\S|\S[^\s(]*\(.*\)$|created by |\.{3}|exit status \d|goroutine \d|panic")
 
 
-class _Bodies:
-    """The lines of a log without time, job and container at their beginning."""
+class _Bodies(dict[int, str]):
+    """The lines of a log without time, job and container at their beginning, each made when it is read first."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = lines
-        self._known: dict[int, str] = {}  # a small cache: a line is read several times
+        super().__init__()
+        self.lines = lines
 
-    def __getitem__(self, index: int) -> str:
-        if (line_body := self._known.get(index)) is None:
-            if len(self._known) >= LONGEST_BLOCK:
-                self._known.clear()
-            line_body = self._known[index] = body(self._lines[index][:_LONGEST_BODY])
+    def __missing__(self, index: int) -> str:
+        if len(self) >= LONGEST_BLOCK:  # a line is read several times, but soon after each other
+            self.clear()
+        line_body = self[index] = body(self.lines[index][:_LONGEST_BODY])
         return line_body
-
-    def __len__(self) -> int:
-        return len(self._lines)
 
 
 def _scan_while(bodies: _Bodies, start: int, limit: int, belongs: Callable[[str], object]) -> int:
@@ -138,28 +125,15 @@ def _scan_while(bodies: _Bodies, start: int, limit: int, belongs: Callable[[str]
 
 
 def _block_end(bodies: _Bodies, start: int, style: str) -> int:
-    limit = min(len(bodies), start + LONGEST_BLOCK)
-    if style == "line":
-        return start + 1
+    limit = min(len(bodies.lines), start + LONGEST_BLOCK)
     if style == "traceback":
         return _traceback_end(bodies, start, limit)
     if style == "jest" and bodies[start].startswith("FAIL"):  # the file, above its first failure
         start = _scan_while(bodies, start + 1, min(limit, start + 3), lambda text: not text.lstrip().startswith("● "))
-    if style in levels.NEXT:
-        following = levels.NEXT[style]
-        return _scan_while(bodies, start + 1, limit, lambda text: not following.match(text))
+    if style in levels.INSIDE:
+        return _scan_while(bodies, start + 1, limit, levels.INSIDE[style].match)
     if style in ("npm", "result", "eslint"):
-        return _scan_while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head.style == style)
-    if style == "gradle":
-        return _scan_while(bodies, start + 1, limit, str.strip)
-    if style == "framed":
-        return _scan_while(bodies, start + 1, limit, _INDENTED.match)
-    if style in ("box", "prefixed"):
-        rule = "│" if style == "box" else bodies[start].split(" ")[0]
-        return _scan_while(bodies, start + 1, limit, lambda text: text.startswith(rule))
-    if style in ("indented", "biome"):
-        end = _scan_while(bodies, start + 1, limit, lambda text: not text.strip() or text.startswith(" "))
-        return _trim_blank(bodies, start, end)
+        return _scan_while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head[0] == style)
     if style == "tap":
         indent = _indent(bodies[start])
 
@@ -173,10 +147,8 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
             end = _scan_while(bodies, end + 1, limit, _CALL.match)
         return end
     if style == "located":
-        return _continue(bodies, _message_below_code(bodies, start) or start, limit, style)
-    if style == "placed":
-        return _continue(bodies, start + 1, limit, style)
-    end = _continue(bodies, start, limit, style)
+        start = _message_below_code(bodies, start) or start
+    end = _continue(bodies, start + (style == "placed"), limit, style)
     if style == "compiler" and end + 1 < limit and not bodies[end].strip() and _FRAME.match(bodies[end + 1]):
         end = _scan_while(bodies, end + 1, limit, _FRAME.match)
     if style in ("generic", "words") and end < limit:  # the stack trace of a logged error
@@ -204,7 +176,7 @@ def _continue(bodies: _Bodies, start: int, limit: int, style: str) -> int:
         elif not levels.UNDERLINE.match(below) and not (
             levels.CONTINUED.match(text)
             and (not text[0].isspace() or _indent(text) > indent or style == "compiler")
-            and not (style == "words" and (begun := _block_start(text)) and begun.style != "words")
+            and not (style == "words" and (begun := _block_start(text)) and begun[0] != "words")
         ):
             break
         end += 1
@@ -250,18 +222,19 @@ def _first_line(bodies: _Bodies, start: int, floor: int, style: str) -> int:
 
 def _message_below_code(bodies: _Bodies, start: int) -> int | None:
     """Finds the message below a location and its line of code, which Node and Python print first."""
-    for index in range(start + 2, min(len(bodies) - 1, start + _QUOTED + 2)):
+    for index in range(start + 2, min(len(bodies.lines) - 1, start + _QUOTED + 2)):
         if levels.UNDERLINE.match(bodies[index]):
-            return index + 1 if bodies[index + 1].strip() else min(index + 2, len(bodies) - 1)
+            return index + 1 if bodies[index + 1].strip() else min(index + 2, len(bodies.lines) - 1)
     return None
 
 
 _DOUBTFUL = frozenset(("numbered", "ruff", "framed", "biome", "placed"))
 
 
-def _fails_below(bodies: _Bodies, head: int, end: int, style: str) -> bool:
+def _fails_below(bodies: _Bodies, head: int, style: str) -> bool:
     """Tells whether the lines after a possible head report a failure. A list of steps is numbered, too, and a line of
     klog begins like a line of ruff."""
+    end = _trim_blank(bodies, head, _block_end(bodies, head, style))
     if style == "ruff":
         return head + 1 < end and bodies[head + 1].lstrip().startswith("--> ")
     below = [bodies[index] for index in range(head + 1, min(end, head + _LOOK_AHEAD))]
@@ -337,25 +310,25 @@ def _find_errors(
         text = _MARKED.sub(_MARK, bodies[index])  # equal for lines that differ in a marker's number
         unlisted = len(forms) > _MOST_FORMS and text not in heads and not _is_result(text[:_HEAD])
         if unlisted and (severity := levels.severity_of(text)) is not None:
-            floor = _scan_while(bodies, index + 1, min(len(bodies), index + LONGEST_BLOCK), _INDENTED.match)
+            floor = _block_end(bodies, index, "framed")
             yield _Error(bodies, numbers[index:floor], index, index, floor, "line", severity)
             continue
-        if (head := _block_start(text)) is None:
+        head = _block_start(text)
+        if head and head[0] in _DOUBTFUL and not _fails_below(bodies, index, head[0]):
+            head = _block_of_level(bodies[index])
+        if head is None:
             continue
-        end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
-        if head.style in _DOUBTFUL and not _fails_below(bodies, index, end, head.style):
-            if (head := _block_of_level(bodies[index])) is None:
-                continue
-            end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
-        start = _first_line(bodies, index, floor, head.style)
-        if head.style == "located":
+        style, grade = head
+        end = _trim_blank(bodies, index, _block_end(bodies, index, style))
+        start = _first_line(bodies, index, floor, style)
+        if style == "located":
             if (message := _message_below_code(bodies, index)) is None:
                 continue
             index = message
         floor = end
         heads.add(text)
-        grade = levels.FOLLOWS if head.grade and levels.FOLLOWING.search(bodies[index]) else head.grade
-        yield _Error(bodies, numbers[start:end], start, index, end, head.style, grade)
+        grade = levels.FOLLOWS if grade and levels.FOLLOWING.search(bodies[index]) else grade
+        yield _Error(bodies, numbers[start:end], start, index, end, style, grade)
 
 
 def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
@@ -410,10 +383,8 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             telling, message = _telling_lines(bodies, start, error.index, end, error.style)
             blocks += error.split(telling, message, variant=variant)
     blocks.sort(key=lambda block: block.start)
-    results = [block for block in blocks if block.grade == levels.RESULT]
-    if len(results) > _MOST:
-        early = {block.start for block in results[:-_MOST]}
-        blocks = [block for block in blocks if block.start not in early]
+    early = {block.start for block in [block for block in blocks if block.grade == levels.RESULT][:-_MOST]}
+    blocks = [block for block in blocks if block.start not in early]
     green = (green or (errors > 0 and _has_passed(lines))) and not red
     return Failures(tuple(blocks), repeated, times, aside, further, green, repeated_lines)
 

@@ -390,7 +390,7 @@ def _find_aligned(lines: Sequence[str]) -> set[tuple[int, int]]:
         rows = lines[probe : probe + _STRIDE]
         if probe < end or len(rows[0]) < _STRIDE or rows[0] == rows[1] or is_stamped(rows[0]):
             continue
-        if _count_columns(_find_blanks(rows[0]) & _find_blanks(rows[1])) < 2:
+        if _count_columns(_find_blanks(rows[0]) & _find_blanks(rows[1])) < 2:  # most lines are no row
             continue
         blanks = reduce(and_, map(_find_blanks, rows))
         below, blanks = _follow(map(lines.__getitem__, range(probe, len(lines))), blanks)
@@ -428,8 +428,7 @@ def _follow(lines: Iterable[str], blanks: int) -> tuple[int, int]:
     return size, blanks
 
 
-def _is_rule(line: str) -> bool:
-    """Tells whether a line is the rule below the names of columns."""
+def _is_rule(line: str) -> bool:  # below the names of columns
     return not line.strip("-=+| ") and ("--" in line or "==" in line)
 
 

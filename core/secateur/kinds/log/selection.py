@@ -173,22 +173,18 @@ class LogText:
         if self._spans:
             yield from self._gap_marks(last, len(lines))
 
-    def note(self, block: Block | None) -> str:
-        """The note below what a repeated error says; "" for other lines."""
+    def note(self, stretch: Stretch, spans: Sequence[Span]) -> str:
+        """The note below what a repeated error says, or below rows of data of which some go out; "" for other lines."""
+        block = stretch.block
+        if stretch.rows is not None and _size(spans) < stretch.end - stretch.start:
+            shown = sum(end - max(start, stretch.rows) for start, end in spans if end > stretch.rows)
+            return self._mark_line(f"{shown:,} of {stretch.end - stretch.rows:,} rows stand above, evenly chosen")
         if block is None or block.message is None or not (more := self._log.failures.times.get(block.head, 1) - 1):
             return ""
         if aside := self._log.failures.aside.get(block.head):
             errors = count_noun(more, "later error equals", "later errors equal")
             return self._mark_line(f"{errors} the above, {aside} aside")
         return self._mark_line(f"the above comes {count_noun(more, 'more time')}")
-
-    def rows_note(self, stretch: Stretch, spans: Sequence[Span]) -> str:
-        """The note below rows of data of which some go out; "" if all do."""
-        first, size = stretch.rows or 0, stretch.end - stretch.start
-        shown = sum(end - max(start, first) for start, end in spans if end > first)
-        if _size(spans) == size:
-            return ""
-        return self._mark_line(f"{shown:,} of {stretch.end - first:,} rows stand above, evenly chosen")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
         if not (count := end - start):
@@ -418,9 +414,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         """Adds lines of a stretch, fewer where the recounted text exceeds the limit, but not fewer than the stretch
         has. Returns the tokens by which the recounted text exceeded the limit."""
         rows, over = stretch.rows is not None, 0
-        note = text.note(stretch.block)
         while _size(spans) > _size(stretch.spans):
-            note = text.rows_note(stretch, spans) if rows else note
+            note = text.note(stretch, spans)
             room = text.cost(spans, note, rows=rows)
             text.put(spans, note, rows=rows)
             excess = text.tokens + text.unsure - limit
@@ -432,8 +427,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
             spans = _shorten(stretch, spans, room - excess, note, text, telling=telling)
         else:
             if stretch.spans:
-                note = text.rows_note(stretch, stretch.spans) if rows else note
-                text.put(stretch.spans, note, rows=rows)
+                text.put(stretch.spans, text.note(stretch, stretch.spans), rows=rows)
         if stretch.spans:
             added.append(stretch)
         return over
@@ -442,7 +436,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         if not stretch.pinned:
             continue
         spans: Sequence[Span] = [(stretch.start, stretch.end)]
-        note = text.note(stretch.block)
+        note = text.note(stretch, spans)
         needed, left = text.cost(spans, note), budget - text.recount()
         stretch.figures = {"needed": needed, "left": max(0, left)}
         if needed > left:
@@ -469,20 +463,15 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         if not whole:
             stretch.reason = Reason.REPEATS_EARLIER
             return
-        if stretch.reason is Reason.ROUTINE and stretch.rows is None:
-            needed = text.least_cost(whole, text.line_tokens(whole))
-            if abs(limit - text.tokens - needed) <= text.unsure:
-                text.recount()
-            if needed > min(limit - text.tokens, share):
-                return
         times = log.failures.times.get(stretch.block.head, 1) if stretch.block else 1
-        note = text.note(stretch.block)
+        note = text.note(stretch, whole)
         if stretch.state is State.SHORTENED:  # it may get more room than before
             text.take(stretch.spans)
             added.remove(stretch)
         needed = text.cost(whole, note)
         spare = limit - text.tokens - needed
-        if abs(spare) <= text.unsure or (spare < 0 and limit == budget and not telling and not stretch.spans):
+        full = spare < 0 and limit == budget and not (telling or stretch.spans or stretch.reason is Reason.ROUTINE)
+        if full or abs(spare) <= text.unsure:
             text.recount()  # it may fit, or it gets its figures now
         left = limit - text.tokens
         room = min(left, share)
@@ -636,7 +625,7 @@ def _choose_rows(stretch: Stretch, first: int, room: int, text: LogText) -> Sequ
     while low < high:
         middle = (low + high + 1) // 2
         spans = choose(middle)
-        fits = text.cost(spans, text.rows_note(stretch, spans), rows=True) <= room
+        fits = text.cost(spans, text.note(stretch, spans), rows=True) <= room
         low, high = (middle, high) if fits else (low, middle - 1)
     return choose(low) if low else []
 
