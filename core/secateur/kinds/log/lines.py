@@ -112,13 +112,14 @@ _ALIKE = 1e-6  # the most by which steps of a counter differ
 _MOST_TABLES = 500  # the largest are told apart from other repeats
 _MOST_HEADINGS = 2  # lines above rows of data that say what their columns are
 _WIDTH = 256  # characters of a line in which columns are looked for
-_BLANKS = bytes(32 if code == 32 else 0 for code in range(256))
+_BLANKS = bytes(32 if code == 32 else 0 for code in range(256))  # leaves nothing but the blanks of a line
 _STRIDE = 5  # each fifth line is compared with the lines below it
 _LEAST_ROWS = 10  # of a table
 _FIGURES = 0.8  # of the cells of a column of figures
 # A figure with its unit, or the permissions of a file.
 _CELL = re.compile(r"[-+<~]?\d[\d.,:/%-]*[A-Za-z%]{0,3}(?: [a-z]+){0,2}|([-dlbcps][-rwxsStT]{9}[.+@]?)")
 _SIZED = re.compile(r"\s*\d[\d.,]*[KMGTP]?\s")  # a row of `du`, `wc` or `uniq -c`
+# A line with it or with a level is one of a program that writes what it does.
 _CLOCK = re.compile(r".{0,40}?\d\d:\d\d:\d\d")
 
 _NUMBERED = re.compile(r"[A-Za-z_]\d+")
@@ -330,28 +331,23 @@ def _split_line(line: str) -> Iterator[str]:
 def _find_runs(lines: Sequence[str], progress: Progress) -> list[tuple[int, int]]:
     """Finds runs of at least LEAST_REPEATS lines that are equal, numbers and blanks beside them aside: the first line
     and the line after the last."""
-    runs = []
-    first, rough = 0, b""
+    edges, rough = list[int](), b""
     for index, line in enumerate(lines):
         if index % SLICE == 0:
             progress("comparing", index, len(lines))
-        if index and line == lines[index - 1]:
+        last = lines[index - 1]
+        if index and line == last:
             continue
         before, rough = rough, _without(line, _IN_DIGESTS)
         if index and rough == before:
             # most lines with one template are recognised without making it, in a tenth of the time
-            last = lines[index - 1]
             same = _without(last, _DIGITS).split() == _without(line, _DIGITS).split()
-            if same and _NUMBERED.findall(last) == _NUMBERED.findall(line):
+            if (same and _NUMBERED.findall(last) == _NUMBERED.findall(line)) or (
+                template(last).split() == template(line).split()
+            ):
                 continue
-            if template(last).split() == template(line).split():
-                continue
-        if index - first >= LEAST_REPEATS:
-            runs.append((first, index))
-        first = index
-    if len(lines) - first >= LEAST_REPEATS:
-        runs.append((first, len(lines)))
-    return runs
+        edges.append(index)
+    return [(first, end) for first, end in pairwise((*edges, len(lines))) if end - first >= LEAST_REPEATS]
 
 
 def _find_tables(lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
@@ -385,7 +381,7 @@ def _are_data(rows: Sequence[str]) -> bool:
 
 def _find_aligned(lines: Sequence[str]) -> set[tuple[int, int]]:
     """Finds the tables whose columns are aligned, as `ls -l` prints them: the first row and the line after the last."""
-    tables, end = list[tuple[int, int]](), 0
+    tables, end, known = list[tuple[int, int]](), 0, 0
     for probe in range(_STRIDE, len(lines) - _STRIDE, _STRIDE):
         rows = lines[probe : probe + _STRIDE]
         if probe < end or len(rows[0]) < _STRIDE or rows[0] == rows[1] or is_stamped(rows[0]):
@@ -396,11 +392,13 @@ def _find_aligned(lines: Sequence[str]) -> set[tuple[int, int]]:
         below, blanks = _follow(map(lines.__getitem__, range(probe, len(lines))), blanks)
         above, blanks = _follow(map(lines.__getitem__, range(probe - 1, max(end, probe - _STRIDE) - 1, -1)), blanks)
         first, last, end = probe - above, end, probe + below
-        if tables and last == tables[-1][1] and all(map(str.strip, lines[last:first])):  # a row was too wide for them
-            tables[-1] = (tables[-1][0], end)
+        if _count_columns(known & blanks) > 1 and last == tables[-1][1] and all(map(str.strip, lines[last:first])):
+            tables[-1] = (tables[-1][0], end)  # a row was wider than the columns of the table
         elif end - first >= _LEAST_ROWS:
             headed = _is_table(lines[first:end], lines[first - 1] if first else "", blanks)
-            tables += [] if headed is None else [(first + headed, end)]
+            if headed is not None:
+                tables.append((first + headed, end))
+                known = blanks
     return set(tables)
 
 
@@ -437,19 +435,18 @@ def _is_table(rows: Sequence[str], above: str, blanks: int) -> bool | None:
     if _is_rule(above):
         return False
     head, *rows = (row.expandtabs() for row in rows[:: len(rows) // _ROWS_READ + 1])
-    figures, headed = 0, True
+    figures = list[slice]()
     for column in re.finditer(rb"\0+", blanks.to_bytes(_WIDTH, "big")):
         cells = [cell for row in rows if (cell := row[slice(*column.span())].strip())]
         matches = [match for cell in cells if (match := _CELL.fullmatch(cell))]
         if len(matches) > max(1, _FIGURES * len(cells)) and (
             matches[0][1] or _are_data([match[0] for match in matches])
         ):
-            figures += 1
-            headed = headed and not _CELL.fullmatch(head[slice(*column.span())].strip())
-    headed = headed and figures > 0
+            figures.append(slice(*column.span()))
+    headed = bool(figures) and not any(_CELL.fullmatch(head[column].strip()) for column in figures)
     logged = 2 * sum(bool(_CLOCK.match(row) or HARMLESS_LEVEL.match(row)) for row in rows) > len(rows)
-    enough = figures + headed + all(map(_SIZED.match, rows)) > 1 and not logged
-    return headed if enough or (headed and figures > 1) else None
+    enough = len(figures) + headed + all(map(_SIZED.match, rows)) > 1 and not logged
+    return headed if enough or (headed and len(figures) > 1) else None
 
 
 def _without(line: str, letters: bytes) -> bytes:
