@@ -88,10 +88,8 @@ def _is_result(text: str) -> bool:
     if levels.SUMMARY.fullmatch(text):
         return True
     match = levels.OUTCOME.search(text) if text.endswith("%]") else None
-    if match is None or text[match.start() - 1].isspace():
-        return False
-    name = (text[: match.start()].split() or [""])[-1]
-    return text.find("::", max(2, match.start() - len(name) + 1), match.start() - 1) > 0
+    name = text[: match.start()].rpartition(" ")[2] if match else ""
+    return "::" in name[1:-1]
 
 
 # --- what belongs to a line -------------------------------------------------------------------------------------------
@@ -130,17 +128,16 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
         return _traceback_end(bodies, start, limit)
     if style == "jest" and bodies[start].startswith("FAIL"):  # the file, above its first failure
         start = _scan_while(bodies, start + 1, min(limit, start + 3), lambda text: not text.lstrip().startswith("● "))
-    if style in levels.INSIDE:
-        return _scan_while(bodies, start + 1, limit, levels.INSIDE[style].match)
+    if style in levels.NEXT:
+        following = levels.NEXT[style]
+        return _scan_while(bodies, start + 1, limit, lambda text: not following.match(text))
     if style in ("npm", "result", "eslint"):
         return _scan_while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head[0] == style)
     if style == "tap":
-        indent = _indent(bodies[start])
-
-        def in_test(text: str) -> bool:
-            return not text.strip() or _indent(text) > indent or (text[:1] == "#" and not _is_result(text))
-
-        return _scan_while(bodies, start + 1, limit, in_test)
+        deeper = re.compile(rf"\s{{{_indent(bodies[start]) + 1}}}|\s*$")
+        return _scan_while(
+            bodies, start + 1, limit, lambda text: deeper.match(text) or (text[:1] == "#" and not _is_result(text))
+        )
     if style == "panic":
         end = _scan_while(bodies, start + 1, limit, lambda text: text.strip() and not _is_result(text))
         while end + 1 < limit and _GOROUTINE.match(bodies[end + 1]):
@@ -188,11 +185,7 @@ def _indent(text: str) -> int:
 
 
 def _traceback_end(bodies: _Bodies, start: int, limit: int) -> int:
-    indent = _indent(bodies[start])
-
-    def inside(text: str) -> bool:
-        return _indent(text) > indent
-
+    inside = re.compile(rf"\s{{{_indent(bodies[start]) + 1}}}").match
     end = _scan_while(bodies, start + 1, limit, inside)
     end = min(end + 1, limit)  # the exception itself
     end = _scan_while(bodies, end, limit, inside) if end < limit and bodies[end].strip() else end

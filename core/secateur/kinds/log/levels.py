@@ -229,36 +229,31 @@ STYLES: Sequence[tuple[str, int, str]] = (
 )
 
 # Styles whose blocks end before the next line that matches.
-_NEXT = {
-    "race": r"={10,}",
-    "go test": r"=== |--- |FAIL\b|ok\s|PASS\b|panic: |exit status|\?\s|# |\S+:\d+:\d+: ",
-    "rspec load": r"An error occurred|Finished in|Run options|\d+ examples?|No examples",
-    "test-unit": r"={20,}$",
-    "elm": r"-- [A-Z][A-Z ]+ -{3,}|Detected \d|={5,}",
-    "pytest": r"_{3,} .+ _{3,}$|={3,} .*===$|={3,}$",
-    "unittest": r"={20,}$|Ran \d+ tests?",
-    "jest": r"\s*● |(?:PASS|FAIL) |Test Suites:|Tests:|Summary of all",
-    "vitest": r"⎯{3,}|\s*(?:FAIL|Test Files) ",
-    "rust test": r"---- .+ ----$|failures:$|test result:",
-    "dotnet": r"\s*(?:Passed|Failed|Skipped)!? |Test Run |Total tests:|\[xUnit",
-    "flutter": r"═{20,}$",
-    "sbt": r"(?!\[info\] {3,})",
-    "ctest": r"\s*(?:Start +\d+: |\d+/\d+ Test )|\d+% tests passed",
-    "numbered": (
+NEXT: dict[str, Pattern[str]] = {
+    "race": re.compile(r"={10,}"),
+    "go test": re.compile(r"=== |--- |FAIL\b|ok\s|PASS\b|panic: |exit status|\?\s|# |\S+:\d+:\d+: "),
+    "rspec load": re.compile(r"An error occurred|Finished in|Run options|\d+ examples?|No examples"),
+    "test-unit": re.compile(r"={20,}$"),
+    "elm": re.compile(r"-- [A-Z][A-Z ]+ -{3,}|Detected \d|={5,}"),
+    "pytest": re.compile(r"_{3,} .+ _{3,}$|={3,} .*===$|={3,}$"),
+    "unittest": re.compile(r"={20,}$|Ran \d+ tests?"),
+    "jest": re.compile(r"\s*● |(?:PASS|FAIL) |Test Suites:|Tests:|Summary of all"),
+    "vitest": re.compile(r"⎯{3,}|\s*(?:FAIL|Test Files) "),
+    "rust test": re.compile(r"---- .+ ----$|failures:$|test result:"),
+    "dotnet": re.compile(r"\s*(?:Passed|Failed|Skipped)!? |Test Run |Total tests:|\[xUnit"),
+    "flutter": re.compile(r"═{20,}$"),
+    "sbt": re.compile(r"(?!\[info\] {3,})"),
+    "ctest": re.compile(r"\s*(?:Start +\d+: |\d+/\d+ Test )|\d+% tests passed"),
+    "numbered": re.compile(
         r"\s*\d+\) \S|\s*[✓✔]|\s*\d+ (?:passing|failing)|(?:FAILURES|ERRORS)!|--$|Finished in|\d+ \w+, \d+|Tests: "
         r"|rspec |Failed examples:|Top \d"
     ),
-}
-
-# Styles whose blocks end before the next line that does not match.
-INSIDE: dict[str, Pattern[str]] = {style: re.compile(rf"(?!{following})") for style, following in _NEXT.items()} | {
-    "line": re.compile(r"(?!)"),
-    "gradle": re.compile(r"\s*\S"),
-    "framed": re.compile(r"\s+\S"),
-    "box": re.compile("│"),
-    "prefixed": re.compile("INTERNALERROR>"),
-    "indented": re.compile(r" |\s*$"),
-    "biome": re.compile(r" |\s*$"),
+    "line": re.compile(""),
+    "gradle": re.compile(r"\s*$"),
+    "framed": re.compile(r"\S|\s*$"),
+    "box": re.compile("(?!│)"),
+    "prefixed": re.compile("(?!INTERNALERROR>)"),
+    **dict.fromkeys(("indented", "biome"), re.compile(r"(?! |\s*$)")),
 }
 
 # Styles whose blocks begin above the head, with the pattern of the lines there.

@@ -485,8 +485,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
             stretch.refused = (text.changes, telling, room)
             # what it needs beside its lines: marks that it adds, or that it spares
             marks = needed + over - (log.lines.after[stretch.end] - log.lines.after[stretch.start])
-            stretch.figures |= {"needed": needed + over, "left": max(0, left)}
-            stretch.figures |= {"marks": max(0, marks), "spared": max(0, -marks)}
+            figures = {"needed": needed + over, "left": left, "marks": marks, "spared": -marks}
+            stretch.figures |= {name: max(0, figure) for name, figure in figures.items()}
             return
         stretch.state = State.KEPT if _size(stretch.spans) == _size(whole) else State.SHORTENED
         stretch.figures = {"times": times} if times > 1 else {}
@@ -511,10 +511,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     share = int(LAST_SHARE * free)
     reserve = min(share, sum(text.cost(spans) for stretch in results if (spans := _spans(log, stretch))))
     likely = [stretch for stretch in errors if _grade(stretch) >= LIKELY or stretch.reason is Reason.FIRST_FAILURE]
-    for variant in (False, True):  # first one of each form, then those that differ only in numbers
-        for stretch in likely:
-            if (_variant(stretch) > 0) is variant:
-                offer(stretch, budget - reserve, largest, telling=True)
+    for stretch in sorted(likely, key=lambda stretch: _variant(stretch) > 0):  # one of each form before those like it
+        offer(stretch, budget - reserve, largest, telling=True)
     for stretch in sorted(results, key=lambda stretch: (_variant(stretch), -stretch.start)):
         offer(stretch, budget, reserve if _variant(stretch) else largest)
     for stretch in errors:
@@ -533,8 +531,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     # everything else that fits; a line that takes the place of a longer mark makes room for what was refused before
     others = (*reversed(last), *errors, *beside, *followers, *matches, *reversed(results))
     routine = sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start))
-    tables = [stretch for stretch in routine if stretch.rows is not None]
-    tables.sort(key=lambda stretch: stretch.end - stretch.start)
+    tables = sorted((table for table in routine if table.rows is not None), key=lambda table: table.end - table.start)
     going_out = 0
     for turn in range(_MOST_ROUNDS):
         for stretch in others:
