@@ -439,11 +439,9 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
         ordered = [*_raised(bodies, head, end, places), head, *messages]
         if causes:
             ordered[1:1] = _raised(bodies, head, causes[0], places)
-    elif causes:
-        root = next((index for index in places if index > causes[-1]), causes[-1])
-        ordered = [head, causes[-1], root, *messages[:3], *first_places, *quoted, *messages[3:]]
     else:
-        ordered = [head, *messages[:3], *first_places, *quoted, *messages[3:]]
+        root = [next((index for index in places if index > cause), cause) for cause in causes[-1:]]
+        ordered = [head, *causes[-1:], *root, *messages[:3], *first_places, *quoted, *messages[3:]]
     telling = tuple(dict.fromkeys([*ordered[:1], *range(start, head), *ordered[1:]]))[: _MESSAGES + _HINTS]
     return telling, max(telling, key=lambda at: 2 * bool(levels.MESSAGE.match(bodies[at])) + _is_place(bodies[at]))
 

@@ -287,9 +287,8 @@ def _decode(data: bytes) -> tuple[str, list[Notice]]:
     if "\x1b" in text:
         text, sequences = _SEQUENCE.subn("", text)
         if sequences:
-            message = (
-                f"Control sequences of a terminal are left out of the lines: {sequences:,} colours, movements and such."
-            )
+            what = "Control sequences of a terminal are left out of the lines"
+            message = f"{what}: {sequences:,} colours, movements and such."
             notices.append(Notice("control_sequences", message))
     if "\r" in text:
         lines = [line.rstrip("\r") for line in text.split("\n")]
