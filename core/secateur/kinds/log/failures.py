@@ -25,7 +25,6 @@ _MESSAGES = 12  # most lines of a block that say what happened
 _QUOTED = 3  # most lines of code between a location and its underline
 _HINTS = 4  # most further lines that may say it
 _MOST = 2000  # most blocks of each sort that are listed, so that the ledger stays readable
-_MOST_FORMS = 2 * _MOST  # most errors, numbers aside, whose first is listed
 
 
 class Block(Struct, frozen=True):
@@ -301,7 +300,7 @@ def _find_errors(
         if index < floor:
             continue
         text = _MARKED.sub(_MARK, bodies[index])  # equal for lines that differ in a marker's number
-        unlisted = len(forms) > _MOST_FORMS and text not in heads and not _is_result(text[:_HEAD])
+        unlisted = len(forms) > _MOST and text not in heads and not _is_result(text[:_HEAD])
         if unlisted and (severity := levels.severity_of(text)) is not None:
             floor = _block_end(bodies, index, "framed")
             yield _Error(bodies, numbers[index:floor], index, index, floor, "line", severity)
@@ -364,7 +363,7 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
                 blocks += error.split((error.index,), error.index, repeats=first)
             continue
         errors += 1
-        if len(variants) > _MOST_FORMS:
+        if len(variants) > _MOST:
             further += 1
             continue
         # the first of many errors that differ only in numbers goes out before the others, so it is always listed
