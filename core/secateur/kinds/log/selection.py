@@ -61,7 +61,6 @@ class Stretch(Struct, eq=False):
     spans: Sequence[Span] = ()  # the lines of it that go out
     figures: dict[str, Figure] = field(default_factory=dict)
     pinned: bool = False
-    least: int = 0  # tokens of its shortest line, as soon as they are asked for
     refused: tuple[int, bool, int] = (-1, False, 0)  # changes of the text, telling lines alone, and the room then
 
 
@@ -89,8 +88,11 @@ class LogText:
         """Tokens that these lines add, with marks. They must not overlap the present spans. `rows`: they are rows of
         data, with no marks between them."""
         lines, tokens = self._log.lines, self._log.lines.after
-        before, after = self._gap_around(spans)
-        total, last = -self._mark_tokens(before, after), before
+        position = bisect_left(self._spans, spans[0])
+        before = self._spans[position - 1][1] if position else 0  # the left-out lines around these
+        after = self._spans[position][0] if position < len(self._spans) else len(lines)
+        first = self.head_tokens if self.headed else 0  # the first lines bring the note above them
+        total, last = -self._gap_tokens(before, after) if self._spans else first, before
         for start, end in spans:
             total += tokens[end] - tokens[start] + (0 if rows and last != before else self._gap_tokens(last, start))
             last = end
@@ -100,23 +102,9 @@ class LogText:
             cut = self._long[bisect_left(self._long, start) : bisect_left(self._long, end)]
             marks += map(self._cut_mark, cut)
         if lines.steps:
+            total -= self._count(list(self._step_marks(before, after))) if self._spans else 0
             marks += self._step_marks(before, after, spans)
         return total + self._count(marks) if marks else total
-
-    def line_tokens(self, spans: Sequence[Span]) -> int:
-        """Counts these lines without marks."""
-        tokens = self._log.lines.after
-        return sum(tokens[end] - tokens[start] for start, end in spans)
-
-    def least_cost(self, spans: Sequence[Span], tokens: int) -> int:
-        """A lower bound of `cost` for any lines of these spans that have so many tokens: it counts no new mark."""
-        return tokens - self._mark_tokens(*self._gap_around(spans))
-
-    def _gap_around(self, spans: Sequence[Span]) -> Span:
-        """The left-out lines around these: from the end of the span before to the start of the span after."""
-        position = bisect_left(self._spans, spans[0])
-        before = self._spans[position - 1][1] if position else 0
-        return before, self._spans[position][0] if position < len(self._spans) else len(self._log.lines)
 
     def put(self, spans: Sequence[Span], note: str = "", *, rows: bool = False) -> None:
         """Adds lines."""
@@ -204,13 +192,6 @@ class LogText:
         if (tokens := self._costs.get((start, end))) is None:
             tokens = self._costs[start, end] = self._count(list(self._gap_marks(start, end)))
         return tokens
-
-    def _mark_tokens(self, start: int, end: int) -> int:
-        """Counts the marks that stand between two lines that go out; the first lines bring the note above them."""
-        if not self._spans:
-            return -self.head_tokens if self.headed else 0
-        steps = self._count(list(self._step_marks(start, end))) if self._log.lines.steps else 0
-        return steps + self._gap_tokens(start, end)
 
     def _step_marks(self, before: int, after: int, spans: Sequence[Span] = ()) -> Iterator[str]:
         """Yields the marks above lines of another job or step than the line before: of these, and of the next that goes
@@ -537,7 +518,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         for stretch in others:
             offer(stretch, budget, budget)
         for waiting, stretch in zip(range(len(tables), 0, -1), tables, strict=True):
-            taken = text.line_tokens(stretch.spans) if stretch.spans else 0
+            taken = sum(log.lines.after[end] - log.lines.after[start] for start, end in stretch.spans)
             left = budget - text.tokens + taken
             # routine lines wait for the other half of the room
             offer(stretch, budget, left // (waiting * (1 if turn or len(tables) == len(routine) else 2)))
@@ -589,9 +570,6 @@ def _shorten(
     if stretch.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY) and not stretch.pinned:
         return spans if telling and text.cost(spans, note) <= room else []
     indices = [index for start, end in spans for index in range(start, end)]
-    stretch.least = stretch.least or min(text.line_tokens([(index, index + 1)]) for index in indices)
-    if text.least_cost(spans, stretch.least) > room:
-        return []
     if stretch.reason is Reason.LAST_LINES:
         order = indices[::-1]
     elif stretch.reason is Reason.RUN_RESULT:
