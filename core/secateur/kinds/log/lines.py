@@ -210,21 +210,18 @@ def read_lines(data: bytes, counter: Counter, longest: int, progress: Progress, 
     times, left_out_tokens, steps = None, 0, list[str]()
     stamped = [_CI_STAMP.match(line) for line in whole]
     if sum(map(bool, stamped)) >= max(_LEAST_STAMPED, _STAMPED_SHARE * sum(map(bool, whole))):
-        total = sum(_count_lines(whole, counter, progress))
+        left_out_tokens = sum(_count_lines(whole, counter, progress))
         times = next(match[2] for match in stamped if match), next(match[2] for match in stamped[::-1] if match)
         steps = [match[1].strip().replace("\t", ": ") if match else "" for match in stamped]
         whole = [line[match.end() :] if match else line for line, match in zip(whole, stamped, strict=True)]
     tokens = _count_lines(whole, counter, progress)
-    if times:
-        left_out_tokens = total - sum(tokens)
+    left_out_tokens -= sum(tokens) if times else 0
     before = list(accumulate(tokens, initial=0))
     cut = {index: line for index, line in enumerate(whole) if len(line) > longest}
-    lines = whole
-    if cut:
-        lines = list(whole)
-        for index, line in cut.items():
-            lines[index] = excerpt(line, longest, words)
-            tokens[index] = counter.count(lines[index] + "\n")
+    lines = list(whole) if cut else whole
+    for index, line in cut.items():
+        lines[index] = excerpt(line, longest, words)
+        tokens[index] = counter.count(lines[index] + "\n")
     after = list(accumulate(tokens, initial=0)) if cut else before
     runs = _find_runs(lines, progress)
     repeats: dict[int, int] = {}
@@ -413,8 +410,7 @@ def _count_columns(blanks: int) -> int:
 
 
 def _follow(lines: Iterable[str], blanks: int) -> tuple[int, int]:
-    """Counts the lines up to the first that has no cell in a column, or one that is two columns wide. Returns their
-    number, and what is blank in them too."""
+    """Counts the lines up to the first with too few or too wide cells. Returns also what is blank in all of them."""
     columns = least = _count_columns(blanks)
     size = 0
     for line in lines:
