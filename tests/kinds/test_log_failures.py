@@ -195,6 +195,18 @@ def test_of_many_errors_each_form_comes_before_another_of_the_same_form(tmp_path
     assert "12:00:01 ERROR the disk is full" in lines and any("line 0" in line for line in lines)
 
 
+def test_a_log_of_too_many_different_errors_keeps_its_result_and_says_how_many_are_not_listed(tmp_path: Path) -> None:
+    forms = ["".join(letters) for letters in product("ghijklm", repeat=4)]
+    errors = [f"ERROR {form}: it broke\n  error of {form}\n" for form in forms]
+    outcome = pruned(tmp_path, "".join(errors) + errors[0] + errors[-1] + "=== 9 failed, 1 passed in 3.21s ===\n", 300)
+    text = outcome.payload.text
+    assert outcome.payload.tokens <= 300 and text.endswith("\n=== 9 failed, 1 passed in 3.21s ===\n")
+    assert text.startswith(errors[0].split("\n")[0]) and "the above comes 1 more time" in text
+    (said,) = (notice.message for notice in outcome.notices if notice.code == "many_errors")
+    assert said.startswith("400 further distinct errors are taken as routine lines")
+    assert sum(stretch.reason is Reason.REPEATS_EARLIER for stretch in outcome.payload.stretches) == 2
+
+
 GREEN = {
     "pytest": "tests/test_a.py::test_b XFAIL (it failed before)\n===== 210 passed, 2 xfailed in 3.21s =====",
     "tap": "ok 1 - an error is raised\n# tests 3\n# pass 3\n# fail 0",
@@ -347,7 +359,7 @@ def test_what_routine_lines_need_is_what_the_text_grows_by(tmp_path: Path) -> No
         text = LogText(log, counter)
         for other in outcome.payload.stretches:
             if other.spans:
-                text.put(other.spans, text.note(other.block))
+                text.put(other.spans, text.note(other, other.spans))
         assert text.recount(always=True) == outcome.payload.tokens
         text.put([(stretch.start, stretch.end)])
         grown = text.recount(always=True) - outcome.payload.tokens

@@ -194,6 +194,52 @@ def test_rows_of_data_go_out_evenly_chosen(tmp_path: Path) -> None:
         assert len(verbatim(pruned(tmp_path, "\n".join(lines) + "\n", 700))) < 4
 
 
+WORDS = ["basket", "coupon", "voucher", "refund", "order", "tea", "a-long-name-of-a-thing", "ledger", "invoice"]
+MANY = [(number, WORDS[number % 9], WORDS[number * 5 % 7], number * number * 37 % 9973) for number in range(300)]
+TABLES = {
+    "ls -l": ("total 12", "-rw-r--r-- {4:2} root staff {3:7} Sep {4:2} 12:{4} {1}.{2}"),
+    "ps aux": ("USER                     PID %CPU COMMAND", "{2:22} {3:5}  {4}.3 /usr/bin/{1} --name {2} {0}"),
+    "psql": (" id  | item\n-----+-------", " {0:3} | {1} {2}, {3}"),
+    "dpkg -l": ("Name                 Description\n====-=======-========", "{1:25} the {2} of number {0}"),
+    "docker ps": ("NAME                      IMAGE                     AGE", "{1:25} {2:25} {3} days ago"),
+    "du": ("", "{3}\t./{1}/{2}/{0}"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_rows_of_a_table_that_differ_in_words_go_out_evenly_chosen(tmp_path: Path, name: str) -> None:
+    heading, form = TABLES[name]
+    rows = [form.format(*cells, 10 + cells[0] % 18) for cells in MANY]
+    if name == "dpkg -l":
+        rows[150] = "a-name-that-is-too-wide-for-its-column the tea of number 150"
+    head = heading.split("\n") if heading else []
+    outcome = pruned(tmp_path, "reading\n\n" + "\n".join([*head, *rows]) + "\n\nread\n", 700)
+    lines = [line for line in verbatim(outcome) if line not in ("", "reading", "read")]
+    assert lines[: len(head)] == head
+    numbers = [rows.index(row) for row in lines[len(head) :]]
+    assert (numbers[0], numbers[-1]) == (0, 299) and len(numbers) > 10
+    assert max(after - before for before, after in pairwise(numbers)) <= -(-300 // (len(numbers) - 1))
+    assert f"… {len(numbers)} of 300 rows stand above, evenly chosen …\n" in outcome.payload.text
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "04.03.2024 09:14:{4} INFO  {1}: {2} of {0} took {3} ms",
+        "{4}:10:11 worker-{4} {1} {2} took {3} ms",
+        "[{4}%] Building C object {1}/{2}.o",
+        "test {1}::{2}_{0} ... ok",
+        "  at {1}.{2} (src/{1}.js:{3}:{4})",
+        "{1} {2}",
+        "tests/test_{1}.py ....................{4}%",
+        '{{"level":"info","name":"{1}","item":"{2}","took":{3}}}',
+    ],
+)
+def test_lines_that_a_running_program_prints_are_no_table(tmp_path: Path, form: str) -> None:
+    lines = [form.format(*cells, 10 + cells[0] % 50) for cells in MANY]
+    assert "rows stand above" not in pruned(tmp_path, "\n".join(["Starting", *lines, "Done"]) + "\n", 700).payload.text
+
+
 @pytest.mark.parametrize("begin", ["2024-01-01T00:00:00.", "[", "#"])
 def test_a_line_of_digits_or_blanks_is_read_in_linear_time(begin: str) -> None:
     lines = [f"{begin}{sign * 400_000}!" for sign in "1 "]

@@ -5,7 +5,7 @@ levels and words that report an error. Each line is read once or twice: linear i
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import merge
 from itertools import pairwise
@@ -47,7 +47,7 @@ class Failures(Struct, frozen=True):
 
     blocks: tuple[Block, ...]
     repeated: dict[int, int]  # line -> first line of the earlier error with the same text
-    times: dict[int, int]  # first line of an error -> how often it occurs
+    times: dict[int, int]  # first line of an error that others repeat -> how often it occurs
     aside: dict[int, str]  # first line of an error -> what differs before the lines where it occurs again
     further: int  # number of distinct errors that are not listed
     green: bool  # the results report no failure
@@ -56,37 +56,30 @@ class Failures(Struct, frozen=True):
 
 # --- the line that begins a block -------------------------------------------------------------------------------------
 
-# The matching group is the first matching style: one call instead of one per style.
-_STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in levels.STYLES))
-
-
-class _BlockStart(Struct, frozen=True):
-    style: str
-    grade: int
+# The matching group is the first matching style: one call instead of one per style. It is empty and stands after the
+# pattern: a group around it would keep `re` from skipping patterns by their first character.
+_STYLE = re.compile("|".join(f"(?:{pattern})()" for _, _, pattern in levels.STYLES))
 
 
 @lru_cache(maxsize=1024)
-def _block_start(text: str) -> _BlockStart | None:
-    """Recognises the block that a line begins, by its text without time and container; None if it begins no block."""
+def _block_start(text: str) -> tuple[str, int] | None:
+    """Returns style and grade of the block that a line begins, by its text without time and container, or None."""
     head = text[:_HEAD]
     if _is_result(head):
-        return _BlockStart("result", levels.RESULT)
+        return "result", levels.RESULT
     if (match := _STYLE.match(head)) and match.lastindex:
-        style, grade, _ = levels.STYLES[match.lastindex - 1]
-        return _BlockStart(style, grade)
+        return levels.STYLES[match.lastindex - 1][:2]
     low = text.lower()
     if levels.holds(low, levels.CRASHES) or (
         ("sanitizer: " in low or "assertion" in low) and levels.CRASH.search(text)
     ):
-        return _BlockStart("generic", levels.CERTAIN)
+        return "generic", levels.CERTAIN
     return _block_of_level(text)
 
 
-def _block_of_level(text: str) -> _BlockStart | None:
+def _block_of_level(text: str) -> tuple[str, int] | None:
     severity = levels.severity_of(text)
-    return (
-        _BlockStart("words" if severity == levels.POSSIBLE else "generic", severity) if severity is not None else None
-    )
+    return None if severity is None else ("words" if severity == levels.POSSIBLE else "generic", severity)
 
 
 def _is_result(text: str) -> bool:
@@ -94,10 +87,8 @@ def _is_result(text: str) -> bool:
     if levels.SUMMARY.fullmatch(text):
         return True
     match = levels.OUTCOME.search(text) if text.endswith("%]") else None
-    if match is None or text[match.start() - 1].isspace():
-        return False
-    name = (text[: match.start()].split() or [""])[-1]
-    return text.find("::", max(2, match.start() - len(name) + 1), match.start() - 1) > 0
+    name = text[: match.start()].rpartition(" ")[2] if match else ""
+    return "::" in name[1:-1]
 
 
 # --- what belongs to a line -------------------------------------------------------------------------------------------
@@ -109,22 +100,18 @@ _GOROUTINE = re.compile(r"goroutine \d|\[signal|created by|panic:|exit status|ru
 _CALL = re.compile(r"\s+\S|\S[^\s(]*\(.*\)$|created by |\.{3}|exit status \d|goroutine \d|panic")
 
 
-class _Bodies:
-    """The lines of a log without time, job and container at their beginning."""
+class _Bodies(dict[int, str]):
+    """The lines of a log without time, job and container at their beginning, each made when it is read first."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = lines
-        self._known: dict[int, str] = {}  # a small cache: a line is read several times
+        super().__init__()
+        self.lines = lines
 
-    def __getitem__(self, index: int) -> str:
-        if (line_body := self._known.get(index)) is None:
-            if len(self._known) >= LONGEST_BLOCK:
-                self._known.clear()
-            line_body = self._known[index] = body(self._lines[index][:_LONGEST_BODY])
+    def __missing__(self, index: int) -> str:
+        if len(self) >= LONGEST_BLOCK:  # a line is read several times, but soon after each other
+            self.clear()
+        line_body = self[index] = body(self.lines[index][:_LONGEST_BODY])
         return line_body
-
-    def __len__(self) -> int:
-        return len(self._lines)
 
 
 def _scan_while(bodies: _Bodies, start: int, limit: int, belongs: Callable[[str], object]) -> int:
@@ -135,9 +122,7 @@ def _scan_while(bodies: _Bodies, start: int, limit: int, belongs: Callable[[str]
 
 
 def _block_end(bodies: _Bodies, start: int, style: str) -> int:
-    limit = min(len(bodies), start + LONGEST_BLOCK)
-    if style == "line":
-        return start + 1
+    limit = min(len(bodies.lines), start + LONGEST_BLOCK)
     if style == "traceback":
         return _traceback_end(bodies, start, limit)
     if style == "jest" and bodies[start].startswith("FAIL"):  # the file, above its first failure
@@ -146,34 +131,20 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
         following = levels.NEXT[style]
         return _scan_while(bodies, start + 1, limit, lambda text: not following.match(text))
     if style in ("npm", "result", "eslint"):
-        return _scan_while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head.style == style)
-    if style == "gradle":
-        return _scan_while(bodies, start + 1, limit, str.strip)
-    if style == "framed":
-        return _scan_while(bodies, start + 1, limit, lambda text: text[:1].isspace() and text.strip())
-    if style in ("box", "prefixed"):
-        rule = "│" if style == "box" else bodies[start].split(" ")[0]
-        return _scan_while(bodies, start + 1, limit, lambda text: text.startswith(rule))
-    if style in ("indented", "biome"):
-        end = _scan_while(bodies, start + 1, limit, lambda text: not text.strip() or text.startswith(" "))
-        return _trim_blank(bodies, start, end)
+        return _scan_while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head[0] == style)
     if style == "tap":
-        indent = _indent(bodies[start])
-
-        def in_test(text: str) -> bool:
-            return not text.strip() or _indent(text) > indent or (text[:1] == "#" and not _is_result(text))
-
-        return _scan_while(bodies, start + 1, limit, in_test)
+        deeper = re.compile(rf"\s{{{_indent(bodies[start]) + 1}}}|\s*$")
+        return _scan_while(
+            bodies, start + 1, limit, lambda text: deeper.match(text) or (text[:1] == "#" and not _is_result(text))
+        )
     if style == "panic":
         end = _scan_while(bodies, start + 1, limit, lambda text: text.strip() and not _is_result(text))
         while end + 1 < limit and _GOROUTINE.match(bodies[end + 1]):
             end = _scan_while(bodies, end + 1, limit, _CALL.match)
         return end
     if style == "located":
-        return _continue(bodies, _message_below_code(bodies, start) or start, limit, style)
-    if style == "placed":
-        return _continue(bodies, start + 1, limit, style)
-    end = _continue(bodies, start, limit, style)
+        start = _message_below_code(bodies, start) or start
+    end = _continue(bodies, start + (style == "placed"), limit, style)
     if style == "compiler" and end + 1 < limit and not bodies[end].strip() and _FRAME.match(bodies[end + 1]):
         end = _scan_while(bodies, end + 1, limit, _FRAME.match)
     if style in ("generic", "words") and end < limit:  # the stack trace of a logged error
@@ -201,7 +172,7 @@ def _continue(bodies: _Bodies, start: int, limit: int, style: str) -> int:
         elif not levels.UNDERLINE.match(below) and not (
             levels.CONTINUED.match(text)
             and (not text[0].isspace() or _indent(text) > indent or style == "compiler")
-            and not (style == "words" and (begun := _block_start(text)) and begun.style != "words")
+            and not (style == "words" and (begun := _block_start(text)) and begun[0] != "words")
         ):
             break
         end += 1
@@ -213,11 +184,7 @@ def _indent(text: str) -> int:
 
 
 def _traceback_end(bodies: _Bodies, start: int, limit: int) -> int:
-    indent = _indent(bodies[start])
-
-    def inside(text: str) -> bool:
-        return _indent(text) > indent
-
+    inside = re.compile(rf"\s{{{_indent(bodies[start]) + 1}}}").match
     end = _scan_while(bodies, start + 1, limit, inside)
     end = min(end + 1, limit)  # the exception itself
     end = _scan_while(bodies, end, limit, inside) if end < limit and bodies[end].strip() else end
@@ -247,18 +214,19 @@ def _first_line(bodies: _Bodies, start: int, floor: int, style: str) -> int:
 
 def _message_below_code(bodies: _Bodies, start: int) -> int | None:
     """Finds the message below a location and its line of code, which Node and Python print first."""
-    for index in range(start + 2, min(len(bodies) - 1, start + _QUOTED + 2)):
+    for index in range(start + 2, min(len(bodies.lines) - 1, start + _QUOTED + 2)):
         if levels.UNDERLINE.match(bodies[index]):
-            return index + 1 if bodies[index + 1].strip() else min(index + 2, len(bodies) - 1)
+            return index + 1 if bodies[index + 1].strip() else min(index + 2, len(bodies.lines) - 1)
     return None
 
 
 _DOUBTFUL = frozenset(("numbered", "ruff", "framed", "biome", "placed"))
 
 
-def _fails_below(bodies: _Bodies, head: int, end: int, style: str) -> bool:
+def _fails_below(bodies: _Bodies, head: int, style: str) -> bool:
     """Tells whether the lines after a possible head report a failure. A list of steps is numbered, too, and a line of
     klog begins like a line of ruff."""
+    end = _trim_blank(bodies, head, _block_end(bodies, head, style))
     if style == "ruff":
         return head + 1 < end and bodies[head + 1].lstrip().startswith("--> ")
     below = [bodies[index] for index in range(head + 1, min(end, head + _LOOK_AHEAD))]
@@ -276,7 +244,8 @@ _TIME_FIELD = re.compile(
     r"|\b(?:ts|time|timestamp)=(?:\"[^\"]*\"|\S+)|(?<=^[EF])\d{4} [\d:.]+"
 )
 
-_MARKED = re.compile(r"(?<=\[redacted: )[^\]]*")
+_MARK = "[redacted: "  # begins a marker of `redaction`
+_MARKED = re.compile(re.escape(_MARK) + r"[^\]\n]*")
 _COMMIT = re.compile(r"commit [0-9a-f]{7,64}\b.*\n(?:Merge: .*\n)?Author: ")
 _SHORT_COMMIT = re.compile(r"[*|\\/_ ]*([0-9a-f]{7,40}) \S|[*|\\/_ ]+$")
 _LEAST_COMMITS = 5
@@ -321,28 +290,37 @@ class _Error(Struct, frozen=True):
             yield Block(start, end, self.grade, own, said, numbers[0], bool(edges), repeats, variant)
 
 
-def _find_errors(numbers: Sequence[int], texts: Sequence[str], progress: Progress) -> Iterator[_Error]:
-    """Finds the errors and results of a stream; no line is in two."""
+def _find_errors(
+    numbers: Sequence[int], texts: Sequence[str], forms: Mapping[str, int], heads: set[str], progress: Progress
+) -> Iterator[_Error]:
+    """Finds the errors and results of a stream; no line is in two. `forms`: the errors so far, numbers aside; once they
+    are too many to list another, an error is cut at its indented lines, unless it begins as one of the `heads`."""
     bodies, floor = _Bodies(texts), 0
     for index in _candidates(texts, progress):
         if index < floor:
             continue
-        head = _block_start(_MARKED.sub("", bodies[index]))  # equal for lines that differ in a marker's number
+        text = _MARKED.sub(_MARK, bodies[index])  # equal for lines that differ in a marker's number
+        unlisted = len(forms) > _MOST and text not in heads and not _is_result(text[:_HEAD])
+        if unlisted and (severity := levels.severity_of(text)) is not None:
+            floor = _block_end(bodies, index, "framed")
+            yield _Error(bodies, numbers[index:floor], index, index, floor, "line", severity)
+            continue
+        head = _block_start(text)
+        if head and head[0] in _DOUBTFUL and not _fails_below(bodies, index, head[0]):
+            head = _block_of_level(bodies[index])
         if head is None:
             continue
-        end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
-        if head.style in _DOUBTFUL and not _fails_below(bodies, index, end, head.style):
-            if (head := _block_of_level(bodies[index])) is None:
-                continue
-            end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
-        start = _first_line(bodies, index, floor, head.style)
-        if head.style == "located":
+        style, grade = head
+        end = _trim_blank(bodies, index, _block_end(bodies, index, style))
+        start = _first_line(bodies, index, floor, style)
+        if style == "located":
             if (message := _message_below_code(bodies, index)) is None:
                 continue
             index = message
         floor = end
-        grade = levels.FOLLOWS if head.grade and levels.FOLLOWING.search(bodies[index]) else head.grade
-        yield _Error(bodies, numbers[start:end], start, index, end, head.style, grade)
+        heads.add(text)
+        grade = levels.FOLLOWS if grade and levels.FOLLOWING.search(bodies[index]) else grade
+        yield _Error(bodies, numbers[start:end], start, index, end, style, grade)
 
 
 def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
@@ -357,9 +335,10 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
     times: dict[int, int] = {}
     aside: dict[int, str] = {}
     repeated_lines: dict[int, Sequence[int]] = {}
+    heads = set[str]()
     errors = repeats = further = 0
     green = red = False
-    streams = [_find_errors(numbers, texts, progress) for numbers, texts in split_streams(lines)]
+    streams = [_find_errors(numbers, texts, variants, heads, progress) for numbers, texts in split_streams(lines)]
     for error in merge(*streams, key=lambda error: error.lines[0]):
         bodies, start, end, own = error.bodies, error.start, error.end, error.lines
         if error.grade == levels.RESULT:
@@ -370,11 +349,11 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             blocks += error.split(telling, telling[0], variant=int(not failing))
             continue
         # without times: blocks with equal text report the same error
-        error_text = "\n".join(_TIME_FIELD.sub("", bodies[line]) for line in range(start, end))
+        error_text = "\n".join([_TIME_FIELD.sub("", bodies[line]) for line in range(start, end)])
         earlier = known.setdefault(error_text, own)
         first = earlier[0]
-        times[first] = times.get(first, 0) + 1
         if first != own[0]:
+            times[first] = times.get(first, 1) + 1
             if [lines[line] for line in earlier] != [lines[line] for line in own]:
                 aside[first] = "time" if len(streams) == 1 else "time and name"
             repeated.update(dict.fromkeys(own, first))
@@ -383,24 +362,21 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             if repeats <= _MOST:
                 blocks += error.split((error.index,), error.index, repeats=first)
             continue
+        errors += 1
+        if len(variants) > _MOST:
+            further += 1
+            continue
         # the first of many errors that differ only in numbers goes out before the others, so it is always listed
         alike = template(error_text[:_LONGEST_BODY])
         variant = variants[alike] = variants.get(alike, -1) + 1
-        errors += 1
-        if errors > _MOST and (variant or len(variants) > 2 * _MOST):
+        if errors > _MOST and variant:
             further += 1
         else:
-            telling = _telling_lines(bodies, start, error.index, end, error.style)
-            ratings = [
-                2 * bool(levels.MESSAGE.match(text)) + _is_place(text) for text in map(bodies.__getitem__, telling)
-            ]
-            message = telling[ratings.index(max(ratings))]
+            telling, message = _telling_lines(bodies, start, error.index, end, error.style)
             blocks += error.split(telling, message, variant=variant)
     blocks.sort(key=lambda block: block.start)
-    results = [block for block in blocks if block.grade == levels.RESULT]
-    if len(results) > _MOST:
-        early = {block.start for block in results[:-_MOST]}
-        blocks = [block for block in blocks if block.start not in early]
+    early = {block.start for block in [block for block in blocks if block.grade == levels.RESULT][:-_MOST]}
+    blocks = [block for block in blocks if block.start not in early]
     green = (green or (errors > 0 and _has_passed(lines))) and not red
     return Failures(tuple(blocks), repeated, times, aside, further, green, repeated_lines)
 
@@ -421,16 +397,20 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
     """Yields the lines that hold a sign. Searching slices of text is many times faster than searching single lines."""
     for first in range(0, len(lines), SLICE):
         progress("searching", first, len(lines))
-        part = [_MARKED.sub("", line).lower() for line in lines[first : first + SLICE]]  # `password` reports nothing
-        text = "\n".join(part)
+        text = _MARKED.sub(_MARK, "\n".join(lines[first : first + SLICE])).lower()  # `password` reports nothing
         signs = [re.escape(sign) for sign in levels.SIGNS if sign in text]
         signs += [form for sign, form in levels.SIGNS_AFTER.items() if sign in text]
         holds_sign = re.compile("|".join(signs or [r"(?!)"])).search
         begins = levels.SIGN_AT_START.match
-        yield from (first + position for position, line in enumerate(part) if begins(line) or holds_sign(line))
+        yield from (
+            first + position for position, line in enumerate(text.split("\n")) if holds_sign(line) or begins(line)
+        )
 
 
-def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[int, ...]:
+def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[tuple[int, ...], int]:
+    """Returns the lines of an error to read first, and the most informative of them."""
+    if end - start == 1:
+        return (start,), start
     messages, hints, places, quoted, causes = (list[int]() for _ in range(5))
     goroutine = style == "panic" or any(bodies[index].startswith("goroutine ") for index in range(head, end))
     for index in range(head, end):
@@ -458,12 +438,11 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
         ordered = [*_raised(bodies, head, end, places), head, *messages]
         if causes:
             ordered[1:1] = _raised(bodies, head, causes[0], places)
-    elif causes:
-        root = next((index for index in places if index > causes[-1]), causes[-1])
-        ordered = [head, causes[-1], root, *messages[:3], *first_places, *quoted, *messages[3:]]
     else:
-        ordered = [head, *messages[:3], *first_places, *quoted, *messages[3:]]
-    return tuple(dict.fromkeys([*ordered[:1], *range(start, head), *ordered[1:]]))[: _MESSAGES + _HINTS]
+        root = [next((index for index in places if index > cause), cause) for cause in causes[-1:]]
+        ordered = [head, *causes[-1:], *root, *messages[:3], *first_places, *quoted, *messages[3:]]
+    telling = tuple(dict.fromkeys([*ordered[:1], *range(start, head), *ordered[1:]]))[: _MESSAGES + _HINTS]
+    return telling, max(telling, key=lambda at: 2 * bool(levels.MESSAGE.match(bodies[at])) + _is_place(bodies[at]))
 
 
 def _raised(bodies: _Bodies, head: int, end: int, places: Sequence[int]) -> list[int]:

@@ -135,9 +135,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         words = (tuple(word for word in all_words if word not in _ANY_QUESTION) or all_words)[:MOST_WORDS]
         lines = read_lines(data, counter, LONGEST_LINE, progress, words)
         failures = find_blocks(lines.lines, progress)
-        flags = array("q", bytes(8 * len(lines)))
-        for index in (*lines.repeats, *failures.repeated):
-            flags[index] = 1
+        flags = (index in lines.repeats or index in failures.repeated for index in range(len(lines)))
         matches = _match_lines(lines, words, progress)
         matched = bool(matches) or any(_match_lines(lines, all_words[:MOST_WORDS], progress))
         repeated = array("q", accumulate(flags, initial=0))

@@ -70,7 +70,7 @@ _LEVEL = re.compile(
     r"|(?:^|\s)(?:错误|錯誤|致命错误|エラー|Fehler|FEHLER|Erreur|ERREUR|Échec|Fallo)\s*[:\uff1a]"
 )
 _PRIORITY = re.compile(r"<(\d{1,3})>")  # of syslog: facility * 8 + severity
-_HARMLESS_LEVEL = re.compile(
+HARMLESS_LEVEL = re.compile(
     r".{0,80}?(?:\b(?:INFO|DEBUG|TRACE|NOTICE|VERBOSE|FINE)\b"
     r"|\t(?:info|debug)\t|^(?:info|dbug|trce): \S|\[(?:info|debug|trace|notice)\s*\]|^I\d{4} \d\d:\d\d"
     r"|\[(?:信息|调试|情報|デバッグ)\])"
@@ -153,13 +153,14 @@ def severity_of(text: str) -> int | None:
         text = text[priority.end() :]
         if int(priority[1]) % 8 <= 3:
             return LIKELY
-    if (field := _LEVEL_FIELD.search(text)) and _ERROR_FIELD.fullmatch(field[1]):
+    field = _LEVEL_FIELD.search(text) if "=" in text or ":" in text else None
+    if field and _ERROR_FIELD.fullmatch(field[1]):
         return LIKELY
-    harmless = _HARMLESS_LEVEL.match(text)
     if (field and _HARMLESS_FIELD.fullmatch(field[1])) or _INSTALLED.match(text):
         return None
     level = _TOOL_FAILED.match(text) or _LEVEL.search(text)
-    if level and not (harmless and harmless.end() <= level.start()):
+    harmless = HARMLESS_LEVEL.match(text, 0, level.start() if level else len(text))
+    if level and not harmless:
         return LIKELY
     if harmless or ((text[:1] == "=" or holds(text, _PASSES)) and _PASSED.search(text)) or "warning: unused" in text:
         return None
@@ -247,6 +248,12 @@ NEXT: dict[str, Pattern[str]] = {
         r"\s*\d+\) \S|\s*[✓✔]|\s*\d+ (?:passing|failing)|(?:FAILURES|ERRORS)!|--$|Finished in|\d+ \w+, \d+|Tests: "
         r"|rspec |Failed examples:|Top \d"
     ),
+    "line": re.compile(""),
+    "gradle": re.compile(r"\s*$"),
+    "framed": re.compile(r"\S|\s*$"),
+    "box": re.compile("(?!│)"),
+    "prefixed": re.compile("(?!INTERNALERROR>)"),
+    **dict.fromkeys(("indented", "biome"), re.compile(r"(?! |\s*$)")),
 }
 
 # Styles whose blocks begin above the head, with the pattern of the lines there.

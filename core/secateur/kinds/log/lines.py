@@ -8,15 +8,16 @@ Pure and linear in the log.
 import codecs
 import re
 from collections import Counter as Tally
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, reduce
 from itertools import accumulate, islice, pairwise
+from operator import and_
 from re import Pattern
 
 from msgspec import Struct
 
 from secateur.errors import SecateurError
-from secateur.kinds.log.levels import DECIDES
+from secateur.kinds.log.levels import DECIDES, HARMLESS_LEVEL
 from secateur.ledger import Notice
 from secateur.progress import Progress
 from secateur.render.page import count_noun
@@ -110,6 +111,16 @@ _ROWS_READ = 50  # rows that are compared to tell data from a counter
 _ALIKE = 1e-6  # the most by which steps of a counter differ
 _MOST_TABLES = 500  # the largest are told apart from other repeats
 _MOST_HEADINGS = 2  # lines above rows of data that say what their columns are
+_WIDTH = 256  # characters of a line in which columns are looked for
+_BLANKS = bytes(32 if code == 32 else 0 for code in range(256))  # leaves nothing but the blanks of a line
+_STRIDE = 5  # each fifth line is compared with the lines below it
+_LEAST_ROWS = 10  # of a table
+_FIGURES = 0.8  # of the cells of a column of figures
+# A figure with its unit, or the permissions of a file.
+_CELL = re.compile(r"[-+<~]?\d[\d.,:/%-]*[A-Za-z%]{0,3}(?: [a-z]+){0,2}|([-dlbcps][-rwxsStT]{9}[.+@]?)")
+_SIZED = re.compile(r"\s*\d[\d.,]*[KMGTP]?\s")  # a row of `du`, `wc` or `uniq -c`
+# A line with it or with a level is one of a program that writes what it does.
+_CLOCK = re.compile(r".{0,40}?\d\d:\d\d:\d\d")
 
 _NUMBERED = re.compile(r"[A-Za-z_]\d+")
 
@@ -199,21 +210,18 @@ def read_lines(data: bytes, counter: Counter, longest: int, progress: Progress, 
     times, left_out_tokens, steps = None, 0, list[str]()
     stamped = [_CI_STAMP.match(line) for line in whole]
     if sum(map(bool, stamped)) >= max(_LEAST_STAMPED, _STAMPED_SHARE * sum(map(bool, whole))):
-        total = sum(_count_lines(whole, counter, progress))
+        left_out_tokens = sum(_count_lines(whole, counter, progress))
         times = next(match[2] for match in stamped if match), next(match[2] for match in stamped[::-1] if match)
         steps = [match[1].strip().replace("\t", ": ") if match else "" for match in stamped]
         whole = [line[match.end() :] if match else line for line, match in zip(whole, stamped, strict=True)]
     tokens = _count_lines(whole, counter, progress)
-    if times:
-        left_out_tokens = total - sum(tokens)
+    left_out_tokens -= sum(tokens) if times else 0
     before = list(accumulate(tokens, initial=0))
     cut = {index: line for index, line in enumerate(whole) if len(line) > longest}
-    lines = whole
-    if cut:
-        lines = list(whole)
-        for index, line in cut.items():
-            lines[index] = excerpt(line, longest, words)
-            tokens[index] = counter.count(lines[index] + "\n")
+    lines = list(whole) if cut else whole
+    for index, line in cut.items():
+        lines[index] = excerpt(line, longest, words)
+        tokens[index] = counter.count(lines[index] + "\n")
     after = list(accumulate(tokens, initial=0)) if cut else before
     runs = _find_runs(lines, progress)
     repeats: dict[int, int] = {}
@@ -320,35 +328,34 @@ def _split_line(line: str) -> Iterator[str]:
 def _find_runs(lines: Sequence[str], progress: Progress) -> list[tuple[int, int]]:
     """Finds runs of at least LEAST_REPEATS lines that are equal, numbers and blanks beside them aside: the first line
     and the line after the last."""
-    runs = []
-    first, rough = 0, b""
+    edges, rough = list[int](), b""
     for index, line in enumerate(lines):
         if index % SLICE == 0:
             progress("comparing", index, len(lines))
-        if index and line == lines[index - 1]:
+        last = lines[index - 1]
+        if index and line == last:
             continue
         before, rough = rough, _without(line, _IN_DIGESTS)
         if index and rough == before:
             # most lines with one template are recognised without making it, in a tenth of the time
-            last = lines[index - 1]
             same = _without(last, _DIGITS).split() == _without(line, _DIGITS).split()
-            if same and _NUMBERED.findall(last) == _NUMBERED.findall(line):
+            if (same and _NUMBERED.findall(last) == _NUMBERED.findall(line)) or (
+                template(last).split() == template(line).split()
+            ):
                 continue
-            if template(last).split() == template(line).split():
-                continue
-        if index - first >= LEAST_REPEATS:
-            runs.append((first, index))
-        first = index
-    if len(lines) - first >= LEAST_REPEATS:
-        runs.append((first, len(lines)))
-    return runs
+        edges.append(index)
+    return [(first, end) for first, end in pairwise((*edges, len(lines))) if end - first >= LEAST_REPEATS]
 
 
 def _find_tables(lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Finds the runs that are rows of data: figures that nothing foretells, and no time before them."""
+    """Finds the tables, and the runs that are rows of data: figures that nothing foretells, and no time before them."""
     tables, last = [], 0
-    largest = sorted(runs, key=lambda run: (run[0] - run[1], run[0]))[:_MOST_TABLES]
-    for first, end in sorted(run for run in largest if _are_data(lines[run[0] : min(run[1], run[0] + _ROWS_READ)])):
+    aligned = _find_aligned(lines)
+    largest = sorted({*aligned, *runs}, key=lambda run: (run[0] - run[1], run[0]))[:_MOST_TABLES]
+    for first, end in sorted(largest):
+        data = (first, end) in aligned or _are_data(lines[first : min(end, first + _ROWS_READ)])
+        if not data or (first := max(first, last)) >= end:
+            continue
         head = first
         while head > max(last, first - _MOST_HEADINGS) and lines[head - 1].strip() and not is_stamped(lines[head - 1]):
             head -= 1
@@ -359,7 +366,7 @@ def _find_tables(lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> list[
 
 def _are_data(rows: Sequence[str]) -> bool:
     """Tells whether rows that differ in figures alone are data, and not the same line with a counter."""
-    if is_stamped(rows[0]):
+    if is_stamped(rows[0]) or HARMLESS_LEVEL.match(rows[0]):
         return False
     figures = [list(map(float, _FIGURE.findall(row[:LONGEST_LINE]))) for row in rows]
     steps = [[after - before for before, after in pairwise(column)] for column in zip(*figures, strict=False)]
@@ -367,6 +374,75 @@ def _are_data(rows: Sequence[str]) -> bool:
         return False
     rising = any(min(column) >= 0 < max(column) for column in steps)
     return not (rising and _PROGRESS.search(rows[-1]))
+
+
+def _find_aligned(lines: Sequence[str]) -> set[tuple[int, int]]:
+    """Finds the tables whose columns are aligned, as `ls -l` prints them: the first row and the line after the last."""
+    tables, end, known = list[tuple[int, int]](), 0, 0
+    for probe in range(_STRIDE, len(lines) - _STRIDE, _STRIDE):
+        rows = lines[probe : probe + _STRIDE]
+        if probe < end or len(rows[0]) < _STRIDE or rows[0] == rows[1] or is_stamped(rows[0]):
+            continue
+        if _count_columns(_find_blanks(rows[0]) & _find_blanks(rows[1])) < 2:  # most lines are no row
+            continue
+        blanks = reduce(and_, map(_find_blanks, rows))
+        below, blanks = _follow(map(lines.__getitem__, range(probe, len(lines))), blanks)
+        above, blanks = _follow(map(lines.__getitem__, range(probe - 1, max(end, probe - _STRIDE) - 1, -1)), blanks)
+        first, last, end = probe - above, end, probe + below
+        if _count_columns(known & blanks) > 1 and last == tables[-1][1] and all(map(str.strip, lines[last:first])):
+            tables[-1] = (tables[-1][0], end)  # a row was wider than the columns of the table
+        elif end - first >= _LEAST_ROWS:
+            headed = _is_table(lines[first:end], lines[first - 1] if first else "", blanks)
+            if headed is not None:
+                tables.append((first + headed, end))
+                known = blanks
+    return set(tables)
+
+
+def _find_blanks(line: str) -> int:
+    """Returns a byte for each column at the beginning of a line: 32 if it is blank, else 0, also after its end."""
+    row = line[:_WIDTH].expandtabs()[:_WIDTH].encode("latin-1", "replace")
+    return int.from_bytes(row.translate(_BLANKS).ljust(_WIDTH, b"\0"), "big")
+
+
+def _count_columns(blanks: int) -> int:
+    return len(blanks.to_bytes(_WIDTH, "big").split())
+
+
+def _follow(lines: Iterable[str], blanks: int) -> tuple[int, int]:
+    """Counts the lines up to the first with too few or too wide cells. Returns also what is blank in all of them."""
+    columns = least = _count_columns(blanks)
+    size = 0
+    for line in lines:
+        both = blanks & _find_blanks(line)
+        kept = columns if both == blanks else _count_columns(both)
+        if kept < max(2, columns - 1) or len(line.split()) < least or _is_rule(line):
+            break
+        blanks, columns, least, size = both, kept, min(least, kept), size + 1
+    return size, blanks
+
+
+def _is_rule(line: str) -> bool:  # below the names of columns
+    return not line.strip("-=+| ") and ("--" in line or "==" in line)
+
+
+def _is_table(rows: Sequence[str], above: str, blanks: int) -> bool | None:
+    """Tells whether the first of these lines holds the names of columns; None if they are no table."""
+    if _is_rule(above):
+        return False
+    head, *rows = (row.expandtabs() for row in rows[:: len(rows) // _ROWS_READ + 1])
+    figures = list[slice]()
+    for column in re.finditer(rb"\0+", blanks.to_bytes(_WIDTH, "big")):
+        cells = [cell for row in rows if (cell := row[slice(*column.span())].strip())]
+        matches = [match for cell in cells if (match := _CELL.fullmatch(cell))]
+        if len(matches) > max(1, _FIGURES * len(cells)) and (
+            matches[0][1] or _are_data([match[0] for match in matches])
+        ):
+            figures.append(slice(*column.span()))
+    headed = bool(figures) and not any(_CELL.fullmatch(head[column].strip()) for column in figures)
+    logged = 2 * sum(bool(_CLOCK.match(row) or HARMLESS_LEVEL.match(row)) for row in rows) > len(rows)
+    enough = len(figures) + headed + all(map(_SIZED.match, rows)) > 1 and not logged
+    return headed if enough or (headed and len(figures) > 1) else None
 
 
 def _without(line: str, letters: bytes) -> bytes:

@@ -61,7 +61,7 @@ class Stretch(Struct, eq=False):
     spans: Sequence[Span] = ()  # the lines of it that go out
     figures: dict[str, Figure] = field(default_factory=dict)
     pinned: bool = False
-    least: int = 0  # tokens of its shortest line, as soon as they are asked for
+    refused: tuple[int, bool, int] = (-1, False, 0)  # changes of the text, telling lines alone, and the room then
 
 
 class LogText:
@@ -82,14 +82,17 @@ class LogText:
         self._head = self._mark_line(note_on_times(log.lines.times)) if log.lines.times else ""
         self.head_tokens = self._count([self._head]) if self._head else 0
         self.headed = bool(self._head)  # whether the note on times goes out above the first line
-        self.tokens = self.unsure = self._recounts = 0
+        self.tokens = self.unsure = self.changes = self._recounts = 0
 
     def cost(self, spans: Sequence[Span], note: str = "", *, rows: bool = False) -> int:
         """Tokens that these lines add, with marks. They must not overlap the present spans. `rows`: they are rows of
         data, with no marks between them."""
         lines, tokens = self._log.lines, self._log.lines.after
-        before, after = self._gap_around(spans)
-        total, last = -self._mark_tokens(before, after), before
+        position = bisect_left(self._spans, spans[0])
+        before = self._spans[position - 1][1] if position else 0  # the left-out lines around these
+        after = self._spans[position][0] if position < len(self._spans) else len(lines)
+        first = self.head_tokens if self.headed else 0  # the first lines bring the note above them
+        total, last = -self._gap_tokens(before, after) if self._spans else first, before
         for start, end in spans:
             total += tokens[end] - tokens[start] + (0 if rows and last != before else self._gap_tokens(last, start))
             last = end
@@ -99,23 +102,9 @@ class LogText:
             cut = self._long[bisect_left(self._long, start) : bisect_left(self._long, end)]
             marks += map(self._cut_mark, cut)
         if lines.steps:
+            total -= self._count(list(self._step_marks(before, after))) if self._spans else 0
             marks += self._step_marks(before, after, spans)
         return total + self._count(marks) if marks else total
-
-    def line_tokens(self, spans: Sequence[Span]) -> int:
-        """Counts these lines without marks."""
-        tokens = self._log.lines.after
-        return sum(tokens[end] - tokens[start] for start, end in spans)
-
-    def least_cost(self, spans: Sequence[Span], tokens: int) -> int:
-        """A lower bound of `cost` for any lines of these spans that have so many tokens: it counts no new mark."""
-        return tokens - self._mark_tokens(*self._gap_around(spans))
-
-    def _gap_around(self, spans: Sequence[Span]) -> Span:
-        """The left-out lines around these: from the end of the span before to the start of the span after."""
-        position = bisect_left(self._spans, spans[0])
-        before = self._spans[position - 1][1] if position else 0
-        return before, self._spans[position][0] if position < len(self._spans) else len(self._log.lines)
 
     def put(self, spans: Sequence[Span], note: str = "", *, rows: bool = False) -> None:
         """Adds lines."""
@@ -123,6 +112,7 @@ class LogText:
         self.unsure += _size(spans) + 2 * len(spans) + 1
         position = bisect_left(self._spans, spans[0])
         self._spans[position:position] = spans
+        self.changes += 1
         if note:
             self._notes[spans[-1][1] - 1] = note
         if rows:
@@ -132,6 +122,7 @@ class LogText:
         """Removes lines that were added together."""
         position = bisect_left(self._spans, spans[0])
         del self._spans[position : position + len(spans)]
+        self.changes += 1
         rows = spans[0][1] in self._skipped
         self._skipped.difference_update(end for _, end in spans)
         self.tokens -= self.cost(spans, self._notes.pop(spans[-1][1] - 1, ""), rows=rows)
@@ -170,22 +161,18 @@ class LogText:
         if self._spans:
             yield from self._gap_marks(last, len(lines))
 
-    def note(self, block: Block | None) -> str:
-        """The note below what a repeated error says; "" for other lines."""
+    def note(self, stretch: Stretch, spans: Sequence[Span]) -> str:
+        """The note below what a repeated error says, or below rows of data of which some go out; "" for other lines."""
+        block = stretch.block
+        if stretch.rows is not None and _size(spans) < stretch.end - stretch.start:
+            shown = sum(end - max(start, stretch.rows) for start, end in spans if end > stretch.rows)
+            return self._mark_line(f"{shown:,} of {stretch.end - stretch.rows:,} rows stand above, evenly chosen")
         if block is None or block.message is None or not (more := self._log.failures.times.get(block.head, 1) - 1):
             return ""
         if aside := self._log.failures.aside.get(block.head):
             errors = count_noun(more, "later error equals", "later errors equal")
             return self._mark_line(f"{errors} the above, {aside} aside")
         return self._mark_line(f"the above comes {count_noun(more, 'more time')}")
-
-    def rows_note(self, stretch: Stretch, spans: Sequence[Span]) -> str:
-        """The note below rows of data of which some go out; "" if all do."""
-        first, size = stretch.rows or 0, stretch.end - stretch.start
-        shown = sum(end - max(start, first) for start, end in spans if end > first)
-        if _size(spans) == size:
-            return ""
-        return self._mark_line(f"{shown:,} of {stretch.end - first:,} rows stand above, evenly chosen")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
         if not (count := end - start):
@@ -205,13 +192,6 @@ class LogText:
         if (tokens := self._costs.get((start, end))) is None:
             tokens = self._costs[start, end] = self._count(list(self._gap_marks(start, end)))
         return tokens
-
-    def _mark_tokens(self, start: int, end: int) -> int:
-        """Counts the marks that stand between two lines that go out; the first lines bring the note above them."""
-        if not self._spans:
-            return -self.head_tokens if self.headed else 0
-        steps = self._count(list(self._step_marks(start, end))) if self._log.lines.steps else 0
-        return steps + self._gap_tokens(start, end)
 
     def _step_marks(self, before: int, after: int, spans: Sequence[Span] = ()) -> Iterator[str]:
         """Yields the marks above lines of another job or step than the line before: of these, and of the next that goes
@@ -415,9 +395,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         """Adds lines of a stretch, fewer where the recounted text exceeds the limit, but not fewer than the stretch
         has. Returns the tokens by which the recounted text exceeded the limit."""
         rows, over = stretch.rows is not None, 0
-        note = text.note(stretch.block)
         while _size(spans) > _size(stretch.spans):
-            note = text.rows_note(stretch, spans) if rows else note
+            note = text.note(stretch, spans)
             room = text.cost(spans, note, rows=rows)
             text.put(spans, note, rows=rows)
             excess = text.tokens + text.unsure - limit
@@ -429,8 +408,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
             spans = _shorten(stretch, spans, room - excess, note, text, telling=telling)
         else:
             if stretch.spans:
-                note = text.rows_note(stretch, stretch.spans) if rows else note
-                text.put(stretch.spans, note, rows=rows)
+                text.put(stretch.spans, text.note(stretch, stretch.spans), rows=rows)
         if stretch.spans:
             added.append(stretch)
         return over
@@ -439,7 +417,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         if not stretch.pinned:
             continue
         spans: Sequence[Span] = [(stretch.start, stretch.end)]
-        note = text.note(stretch.block)
+        note = text.note(stretch, spans)
         needed, left = text.cost(spans, note), budget - text.recount()
         stretch.figures = {"needed": needed, "left": max(0, left)}
         if needed > left:
@@ -459,35 +437,37 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     def offer(stretch: Stretch, limit: int, share: int, *, telling: bool = False) -> None:
         if stretch.state is State.KEPT or stretch.reason is Reason.REPEATS_EARLIER:
             return
+        changes, alone, room = stretch.refused
+        if changes == text.changes and alone == telling and min(limit - text.tokens, share) <= room:
+            return
         whole: Sequence[Span] = _spans(log, stretch)
         if not whole:
             stretch.reason = Reason.REPEATS_EARLIER
             return
-        if stretch.reason is Reason.ROUTINE and stretch.rows is None:
-            needed = text.least_cost(whole, text.line_tokens(whole))
-            if abs(limit - text.tokens - needed) <= text.unsure:
-                text.recount()
-            if needed > min(limit - text.tokens, share):
-                return
         times = log.failures.times.get(stretch.block.head, 1) if stretch.block else 1
-        note = text.note(stretch.block)
+        note = text.note(stretch, whole)
         if stretch.state is State.SHORTENED:  # it may get more room than before
             text.take(stretch.spans)
             added.remove(stretch)
         needed = text.cost(whole, note)
         spare = limit - text.tokens - needed
-        if abs(spare) <= text.unsure or (spare < 0 and limit == budget and not telling and not stretch.spans):
+        full = spare < 0 and limit == budget and not (telling or stretch.spans or stretch.reason is Reason.ROUTINE)
+        if full or abs(spare) <= text.unsure:
             text.recount()  # it may fit, or it gets its figures now
         left = limit - text.tokens
+        room = min(left, share)
         spans = whole
-        if needed > min(left, share) or telling:
-            spans = _shorten(stretch, whole, min(left, share), note, text, telling=telling)
-        over = put(stretch, spans, limit, telling=telling)
+        if needed > room and _size(whole) == 1:
+            spans = []
+        elif needed > room or telling:
+            spans = _shorten(stretch, whole, room, note, text, telling=telling)
+        over = put(stretch, spans, limit, telling=telling) if spans or stretch.spans else 0
         if not stretch.spans:
+            stretch.refused = (text.changes, telling, room)
             # what it needs beside its lines: marks that it adds, or that it spares
             marks = needed + over - (log.lines.after[stretch.end] - log.lines.after[stretch.start])
-            stretch.figures |= {"needed": needed + over, "left": max(0, left)}
-            stretch.figures |= {"marks": max(0, marks), "spared": max(0, -marks)}
+            figures = {"needed": needed + over, "left": left, "marks": marks, "spared": -marks}
+            stretch.figures |= {name: max(0, figure) for name, figure in figures.items()}
             return
         stretch.state = State.KEPT if _size(stretch.spans) == _size(whole) else State.SHORTENED
         stretch.figures = {"times": times} if times > 1 else {}
@@ -512,10 +492,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     share = int(LAST_SHARE * free)
     reserve = min(share, sum(text.cost(spans) for stretch in results if (spans := _spans(log, stretch))))
     likely = [stretch for stretch in errors if _grade(stretch) >= LIKELY or stretch.reason is Reason.FIRST_FAILURE]
-    for variant in (False, True):  # first one of each form, then those that differ only in numbers
-        for stretch in likely:
-            if (_variant(stretch) > 0) is variant:
-                offer(stretch, budget - reserve, largest, telling=True)
+    for stretch in sorted(likely, key=lambda stretch: _variant(stretch) > 0):  # one of each form before those like it
+        offer(stretch, budget - reserve, largest, telling=True)
     for stretch in sorted(results, key=lambda stretch: (_variant(stretch), -stretch.start)):
         offer(stretch, budget, reserve if _variant(stretch) else largest)
     for stretch in errors:
@@ -534,14 +512,13 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     # everything else that fits; a line that takes the place of a longer mark makes room for what was refused before
     others = (*reversed(last), *errors, *beside, *followers, *matches, *reversed(results))
     routine = sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start))
-    tables = [stretch for stretch in routine if stretch.rows is not None]
-    tables.sort(key=lambda stretch: stretch.end - stretch.start)
+    tables = sorted((table for table in routine if table.rows is not None), key=lambda table: table.end - table.start)
     going_out = 0
     for turn in range(_MOST_ROUNDS):
         for stretch in others:
             offer(stretch, budget, budget)
         for waiting, stretch in zip(range(len(tables), 0, -1), tables, strict=True):
-            taken = text.line_tokens(stretch.spans) if stretch.spans else 0
+            taken = sum(log.lines.after[end] - log.lines.after[start] for start, end in stretch.spans)
             left = budget - text.tokens + taken
             # routine lines wait for the other half of the room
             offer(stretch, budget, left // (waiting * (1 if turn or len(tables) == len(routine) else 2)))
@@ -593,9 +570,6 @@ def _shorten(
     if stretch.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY) and not stretch.pinned:
         return spans if telling and text.cost(spans, note) <= room else []
     indices = [index for start, end in spans for index in range(start, end)]
-    stretch.least = stretch.least or min(text.line_tokens([(index, index + 1)]) for index in indices)
-    if text.least_cost(spans, stretch.least) > room:
-        return []
     if stretch.reason is Reason.LAST_LINES:
         order = indices[::-1]
     elif stretch.reason is Reason.RUN_RESULT:
@@ -626,7 +600,7 @@ def _choose_rows(stretch: Stretch, first: int, room: int, text: LogText) -> Sequ
     while low < high:
         middle = (low + high + 1) // 2
         spans = choose(middle)
-        fits = text.cost(spans, text.rows_note(stretch, spans), rows=True) <= room
+        fits = text.cost(spans, text.note(stretch, spans), rows=True) <= room
         low, high = (middle, high) if fits else (low, middle - 1)
     return choose(low) if low else []
 
