@@ -30,7 +30,7 @@ SIGNS = (
     *("unreachable", "is down", "code=", "e: file:", "rspec ", " s = ", "====", "backoff", "evicted", "errimage"),
     *("exitcode", "exited (", "restarting (", "unhealthy", "notready", "degraded", "exceeded", "━━━", "doesn't exist"),
     *("in use", "no space", "segfault", "too quickly", "reset by", "broken pipe", "too many", "read-only", "deadlock"),
-    *("_test.go:", "data race", "not permitted", "i/o"),
+    *("_test.go:", "data race", "not permitted", "i/o", " [e]"),
     *("fehler", "fehlgeschlagen", "gescheitert", "ausnahme", "nicht", "schwerwiegend", "abgebrochen", "verweigert"),
     *("abgestürzt", "abgelehnt", "ungültig", "erreur", "échec", "échou", "impossible", "refus", "introuvable"),
     *("interrompu", "invalide", "fallo", "falló", "fallid", "fallaron", "excepci", "no se p", "denegad", "rechazad"),
@@ -53,8 +53,8 @@ SIGNS_AFTER: dict[str, str] = {
 }
 # Signs at the beginning of a line.
 SIGN_AT_START = re.compile(
-    r"[ef]\d{4} \d\d:\d\d|<\d{1,3}>|\s*\d+\) \S|[a-z]{1,4}\d{3,4} |[^\s:]+\.\w+:\d+:\d+(?:[: ]|$)|[ef]: +\d|-- [a-z]"
-    r"|\S*lua[\d.]*: \S|(?:node:|file:|/|[a-z]:\\|\[eval)\S*:\d+$"
+    r"[ef]\d{4} \d\d:\d\d|<\d{1,3}>|\s*\d+\) \S|[a-z]{1,4}\d{3,4} |[^\s:]+\.\w+:\d+:\d+(?:[: ]|$)|[ef]: +\d"
+    r"|(?:--|!) [a-z]|\S*lua[\d.]*: \S|(?:node:|file:|/|[a-z]:\\|\[eval)\S*:\d+$"
 )
 
 _ERROR_LEVEL = r"(?:error|err|fatal|critical|crit|panic|dpanic|emerg|emergency|alert|severe)"
@@ -189,7 +189,8 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ("rust test", CERTAIN, r"---- .+ ----$"),
     ("dotnet", CERTAIN, r"\s+Failed \S.* \[[<\d][^\]]*\]$"),
     ("flutter", CERTAIN, r"══╡ EXCEPTION CAUGHT"),
-    ("line", CERTAIN, r"\d\d:\d\d \+\d+.* -\d+: .* \[E\]$"),  # Dart
+    ("dart", CERTAIN, r"(?:\d\d:\d\d )?\+\d+ (?:~\d+ )?-\d+: .* \[E\]$"),
+    ("tex", CERTAIN, r"! (?:(?:LaTeX|Package|Class) .{0,100}Error: |[A-Z].*\.$)"),
     ("sbt", CERTAIN, r"\[info\] .*\*\*\* FAILED \*\*\*"),
     ("line", LIKELY, r"\[xUnit\.net \S+\] +\S.* \[FAIL\]$"),
     ("ctest", CERTAIN, r"\s*\d+/\d+ Test +#\d+: .*\*\*\*"),
@@ -251,6 +252,8 @@ NEXT: dict[str, Pattern[str]] = {
     "line": re.compile(""),
     "gradle": re.compile(r"\s*$"),
     "framed": re.compile(r"\S|\s*$"),
+    "dart": re.compile(r"\S|\s*$"),
+    "tex": re.compile(r"[?!()\[]|(?:Here is how|Output written|Overfull|Underfull|Package|LaTeX|The control)\b"),
     "box": re.compile("(?!│)"),
     "prefixed": re.compile("(?!INTERNALERROR>)"),
     **dict.fromkeys(("indented", "biome"), re.compile(r"(?! |\s*$)")),
