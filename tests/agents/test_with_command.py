@@ -66,7 +66,7 @@ def test_requests_are_pruned_recorded_and_reported_and_no_key_is_anywhere(tmp_pa
     state = tmp_path / "state"
     with provider(answer(b"abc")) as model:
         environ = {"ANTHROPIC_BASE_URL": model.url, "SECATEUR_STATE_DIR": str(state), "TMPDIR": str(tmp_path)}
-        zone = "conversation_prune.safe_zone_tokens=16000"
+        zone = "conversation_prune.safe_zone_tokens=14000"
         code, out, err = ran(environ, "--set", zone, "--", sys.executable, "-c", AGENT, *names)
     assert (code, out.split()) == (0, ["started", "3", "3", "3"])
     came = [path.read_bytes() for path in names]

@@ -186,7 +186,7 @@ class Fold:
                 work = fold.work + fold.tokens
                 cut = _cut(replace(fold, work=work), settings, counter, progress, recalls).with_price(before)
                 pays = forced or cut.paid <= MOST_PAID * cut.unpruned
-                fold = cut if pays else replace(fold, work=work)
+                fold = cut if pays else replace(fold, work=work, above=fold.above / 2)
             begin = first + stop
             yield fold
 
