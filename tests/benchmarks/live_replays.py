@@ -50,6 +50,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_replays import (
+    COUNTER,
     READ,
     WRITTEN,
     Chat,
@@ -357,7 +358,7 @@ def ends_of(chat: Chat) -> list[int]:
 def bills_of_live(chat: Chat, zone: int, overhead: int) -> tuple[Bill, Bill, int]:
     """Without pruning, with `Live`, and the requests that waited."""
     before, whole, pruned, waiting = Fold(), Bill(), Bill(), 0
-    for fold in Fold().extend_to(chat, recommended(zone), overhead=overhead, recalls=True):
+    for fold in Fold().extend_to(chat, recommended(zone), overhead=overhead, recalls=True, counter=COUNTER):
         whole.append((before.whole, fold.whole - before.whole, False))
         cached = fold.cached_tokens(before)
         above = fold.tokens + overhead > zone and not fold.waiting
