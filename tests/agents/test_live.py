@@ -16,12 +16,16 @@ from secateur_agents import Live, Store
 NOTE = "File unchanged since last read. Refer to the earlier result."
 
 
+TASK = "Mend the rounding." + " Rules" * 5_333  # 8,000 tokens, which make a cut of the rest cheap
+
+
 def settings(zone: int) -> Settings:
-    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": zone}
+    """`zone`: tokens beside the task."""
+    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 8_000 + zone}
     return with_values(Settings(profile="recommended"), values)
 
 
-def history(steps: int, task: str = "Mend the rounding.") -> list[dict[str, Any]]:
+def history(steps: int, task: str = TASK) -> list[dict[str, Any]]:
     """A task, and steps of a read each of 250 tokens."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": task}]
     for number in range(steps):
@@ -61,18 +65,18 @@ def test_the_rest_of_the_request_needs_room_too() -> None:
 
 
 def test_the_zone_holds_in_the_tokens_of_the_model_that_is_asked() -> None:
-    zone = {"conversation_prune.safe_zone_tokens": 5_000}
+    zone = {"conversation_prune.safe_zone_tokens": 11_000}
     messages, plain = history(8), with_values(Settings(profile="recommended"), zone)
     assert Live(plain).step(messages).changed == Live(plain, model="gpt-5").step(messages).changed == ()
     assert Live(plain, model="claude-opus-4-7").step(messages).changed != ()
 
 
 def test_a_shape_that_is_not_read_leaves_as_it_is_and_is_counted() -> None:
-    live, messages = Live(settings(10)), [{"turn": "x" * 100}, {"turn": "y"}]
+    live, messages = Live(settings(-8_000)), [{"turn": "x" * 100}, {"turn": "y"}]
     step = live.step(messages)
     assert step.messages == messages and live.failures == 1
     assert [notice.code for notice in step.warnings] == ["not_pruned"]
-    assert Live(settings(10)).step([]).messages == []
+    assert Live(settings(-8_000)).step([]).messages == []
 
 
 def test_over_its_bound_of_work_a_history_goes_on_from_the_last_cut_whoever_folds_it(
@@ -123,6 +127,7 @@ def test_a_summary_names_the_messages_it_stands_for(tmp_path: Path) -> None:
         for role in ("user", "assistant")
     ]
     live = Live(settings(2_000), Store.at(tmp_path))
+    talk = [{"role": "user", "content": TASK}, {"role": "assistant", "content": "Yes."}, *talk]
     step = live.step([*talk, {"role": "user", "content": "Go on."}])
     digests = re.findall(r"recall ([0-9a-f]{12}) gives them whole", json.dumps(step.messages))
     gone = [message for message in talk if message not in step.messages]
@@ -143,6 +148,6 @@ def test_a_note_that_a_file_is_unchanged_holds_the_text_where_the_read_was_clear
 
 
 def test_one_serves_several_conversations() -> None:
-    live, one, other = Live(settings(2_000)), history(8), history(9, "Rename it.")
+    live, one, other = Live(settings(2_000)), history(8), history(9, "Rename it." + TASK)
     steps = [live.step(messages) for messages in (one, other, one, other)]
     assert steps[0] == steps[2] and steps[1] == steps[3] and not live.failures

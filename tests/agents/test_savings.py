@@ -78,9 +78,9 @@ def test_requests_are_priced_with_what_the_cache_holds() -> None:
 
 
 def test_live_records_every_request_as_it_was_sent(tmp_path: Path) -> None:
-    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 3_000}
+    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 11_000}
     live = Live(with_values(Settings(profile="recommended"), values), Store.at(tmp_path))
-    history: list[dict[str, Any]] = [{"role": "user", "content": "Look."}]
+    history: list[dict[str, Any]] = [{"role": "user", "content": "Look at each." * 2_500}]
     for number in range(12):
         call = {"id": f"c{number}", "type": "function", "function": {"name": "show", "arguments": f'{{"n": {number}}}'}}
         live.step(history)

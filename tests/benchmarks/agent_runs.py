@@ -4,11 +4,13 @@
 
 Takes the runs out of bare copies of public repositories (`owner+name/...` below the mirror), one file each, as a JSON
 list of OpenAI-like messages: text, `tool_calls`, results with `tool_call_id`. What no model was sent is left out: side
-chains, progress, what stands before a compaction. Of a session that was saved several times, the longest copy counts.
+chains, progress. Of a session the longest part without a compaction counts, and of a session that was saved several
+times, or continued in another, the longest copy.
 
 | repository | what is taken |
 |---|---|
 | entireio/cli, branch entire/checkpoints/v1 | sessions of Claude Code at work on that repository |
+| six more with this branch (`UNSEEN`) | sessions of Claude Code and Codex: no constant was chosen on them |
 | gruckion/mini-swe-agent | 500 runs of mini-swe-agent with Gemini 3 Pro on SWE-bench Verified |
 | nunu0404/Python_OpenHands | runs of OpenHands on Java issues |
 | SWE-agent/SWE-agent | the demonstrations |
@@ -21,6 +23,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +59,13 @@ def main() -> int:
             for name, chat in read(text, path):
                 if calls_of(chat) >= LEAST_CALLS and len(chat) > len(best.get(name, ())):
                     best[name] = chat
+        longest = sorted(best.items(), key=lambda item: (-len(item[1]), item[0]))
+        best, seen = {}, set[str]()
+        for name, chat in longest:
+            calls = {json.dumps(call) for message in chat for call in message.get("tool_calls", ())}
+            if 2 * len(calls & seen) < len(calls):  # else it begins with a copy of another
+                best[name] = chat
+            seen |= calls
         for name, chat in best.items():
             (options.out / f"{source}-{name}.json").write_text(json.dumps(chat), encoding="utf-8")
         print(f"{repository}: {len(best)} runs with {LEAST_CALLS} calls or more, {absent} files absent")
@@ -75,41 +85,76 @@ def calls_of(chat: Chat) -> int:
 # --- one reader a format: yields (name, messages) ------------------------------------------------------------------
 
 
-def claude_code(text: str, _path: str) -> Iterator[tuple[str, Chat]]:
-    """The last part of a session that no compaction interrupts."""
-    chat: Chat = []
-    name, last_id, waiting = "", "", set[str]()
+def agent_session(text: str, _path: str) -> Iterator[tuple[str, Chat]]:
+    """The longest part of a session of Claude Code or Codex that no compaction interrupts."""
+    lines = []
     for line in text.splitlines():
-        try:
-            one = json.loads(line)
-        except ValueError:
-            continue
-        if not isinstance(one, dict) or one.get("type") not in ("user", "assistant") or one.get("isSidechain"):
+        with suppress(ValueError):
+            lines.append(json.loads(line))
+    lines = [line for line in lines if isinstance(line, dict)]
+    read = codex if lines and lines[0].get("type") == "session_meta" else claude_code
+    name, parts = read(lines)
+    yield name, max(map(whole, parts), key=len)
+
+
+def claude_code(lines: list[dict[str, Any]]) -> tuple[str, list[Chat]]:
+    parts: list[Chat] = [[]]
+    name, by_id, waiting = "", dict[str, dict[str, Any]](), set[str]()
+    for one in lines:
+        if one.get("type") not in ("user", "assistant") or one.get("isSidechain"):
             continue
         name = name or str(one.get("sessionId", ""))
         message = one.get("message") or {}
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
         if one.get("isCompactSummary"):
-            chat, waiting = [], set()
+            parts.append([])
+            by_id, waiting = {}, set()
         if one["type"] == "assistant":
-            if message.get("id") != last_id or not chat or chat[-1]["role"] != "assistant":
-                chat.append({"role": "assistant", "content": ""})
-            last_id = message.get("id", "")
+            said = by_id.get(message.get("id"))  # a line has one block; results of its first calls may stand between
+            if said is None:
+                said = by_id[message.get("id")] = {"role": "assistant", "content": ""}
+                parts[-1].append(said)
             for block in blocks:
                 if block.get("type") == "text":
-                    chat[-1]["content"] += block["text"]
+                    said["content"] += block["text"]
                 elif block.get("type") == "tool_use":
                     waiting.add(block["id"])
-                    chat[-1].setdefault("tool_calls", []).append(called(block["id"], block["name"], block["input"]))
+                    said.setdefault("tool_calls", []).append(called(block["id"], block["name"], block["input"]))
             continue
         for block in blocks:
             if block.get("type") == "tool_result" and block["tool_use_id"] in waiting:
                 waiting.discard(block["tool_use_id"])
-                chat.append(answered(block["tool_use_id"], plain(block.get("content"))))
+                parts[-1].append(answered(block["tool_use_id"], plain(block.get("content"))))
             elif block.get("type") == "text":
-                chat.append({"role": "user", "content": block["text"]})
-    yield name, whole(chat)
+                parts[-1].append({"role": "user", "content": block["text"]})
+    return name, parts
+
+
+def codex(lines: list[dict[str, Any]]) -> tuple[str, list[Chat]]:
+    parts: list[Chat] = [[]]
+    for line in lines:
+        one = line.get("payload") or {}
+        if line.get("type") == "compacted":
+            kept = [item for item in one.get("replacement_history") or () if item.get("type") == "message"]
+            parts.append([{"role": "user", "content": plain(item.get("content"))} for item in kept])
+        if line.get("type") != "response_item":
+            continue
+        kind, chat = one.get("type", ""), parts[-1]
+        if kind == "message":
+            role = "system" if one["role"] == "developer" else one["role"]
+            chat.append({"role": role, "content": plain(one.get("content"))})
+        elif kind in ("function_call", "custom_tool_call"):
+            if not chat or chat[-1]["role"] != "assistant":
+                chat.append({"role": "assistant", "content": ""})
+            made = called(one["call_id"], one["name"], {"input": one.get("input")})
+            if kind == "function_call":
+                made["function"]["arguments"] = one["arguments"]
+            chat[-1].setdefault("tool_calls", []).append(made)
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            output = one.get("output")
+            chat.append(answered(one["call_id"], output if isinstance(output, str) else plain(output)))
+    return str((lines[0].get("payload") or {}).get("id", "")), parts
 
 
 def mini_swe_agent(text: str, path: str) -> Iterator[tuple[str, Chat]]:
@@ -207,8 +252,21 @@ def whole(chat: Chat) -> Chat:
 
 Reader = Callable[[str, str], Iterator[tuple[str, Chat]]]
 
+UNSEEN = (
+    "EntityProcess/agentv",
+    "FSM1/cipher-box",
+    "PackmindHub/context-evaluator",
+    "Beep206/CyberVPN",
+    "codyborders/pup-mcp",
+    "blackgirlbytes/entire-token-costs-benchmark-tests",
+)
+
 SOURCES: dict[str, tuple[str, str, str, Reader]] = {
-    "claude-code": ("entireio/cli", "entire/checkpoints/v1", r"full\.jsonl$", claude_code),
+    "claude-code": ("entireio/cli", "entire/checkpoints/v1", r"full\.jsonl$", agent_session),
+    **{
+        f"unseen-{name.partition('/')[2]}": (name, "entire/checkpoints/v1", r"full\.jsonl$", agent_session)
+        for name in UNSEEN
+    },
     "mini-swe-agent": ("gruckion/mini-swe-agent", "HEAD", r"swebench_results/.*\.traj\.json$", mini_swe_agent),
     "openhands": ("nunu0404/Python_OpenHands", "HEAD", r"^output\.jsonl$|benchmarks/.*/output\.jsonl$", openhands),
     "swe-agent": ("SWE-agent/SWE-agent", "HEAD", r"demonstrations/.*\.traj$", swe_agent),

@@ -3,6 +3,8 @@
     PYTHONPATH=tests python tests/benchmarks/live_replays.py --runs DIR [--zone 30000] [--sample 60] [--seed 1]
         [--peer langchain=PYTHON ...] [--only TEXT]
     PYTHONPATH=tests python tests/benchmarks/live_replays.py --runs DIR --speed
+    PYTHONPATH=tests python tests/benchmarks/live_replays.py --runs DIR --bill [--overhead 20000] [--source unseen]
+    PYTHONPATH=tests python tests/benchmarks/live_replays.py --random 300
 
 Runs come from `agent_runs.py`, and are chosen as by `agent_replays.py`. Before every request a pruner gets the messages
 so far, as the agent has them, and what it returns is sent: frameworks, filters and proxies call like this. "carried"
@@ -21,13 +23,23 @@ Columns, over all runs:
 - paired: runs in which every request has each call with its result.
 - ms: processor time of a request, mean.
 
+`--bill` takes all runs of a source of more than 72,000 tokens, and prints the tokens that are billed, read from the
+cache and written, and their prices (PRICES), with a system prompt and tools of so many tokens in every request. Before
+that, a bound: the price of a pruner that goes whole up to the zone, and then keeps the first and the last words of the
+user and the last three results with their calls, and has to read nothing again for that.
+
+`--random` folds histories made at random, with and without 20,000 tokens of overhead, and prints the most that the
+requests up to any of them cost, as a share of not pruning.
+
 `--speed` joins runs to histories of 200,000 tokens, and times a step with two more messages, and a step from nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import random
 import statistics
 import sys
 import tempfile
@@ -38,6 +50,9 @@ from pathlib import Path
 from typing import Any
 
 from agent_replays import (
+    COUNTER,
+    READ,
+    WRITTEN,
     Chat,
     Piped,
     call_of,
@@ -54,6 +69,7 @@ from agent_replays import (
     text_of,
 )
 from measuring import table
+from secateur import Fold
 from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store
 from secateur_agents.command_output import MOST_TOKENS, RunningOutput
@@ -317,16 +333,188 @@ def speed(folder: Path, tokens: int = 200_000) -> list[list[str]]:
     return rows
 
 
+# --- bills ------------------------------------------------------------------------------------------------------------
+
+ZONES = 30_000, 60_000, 100_000
+
+PRICES = {"Anthropic": (0.1, 1.25), "Opus 5.5": (0.05, 1.25), "GPT-5": (0.1, 1), "GPT-4.1": (0.25, 1)}
+"""Prices of a token read from the cache and of another one, as shares of an input token."""
+
+Bill = list[tuple[int, int, bool]]
+"""Of each request: tokens read from the cache, other tokens, and whether it is above the zone without waiting."""
+
+
+def recommended(zone: int) -> Settings:
+    values = {"conversation_prune.safe_zone_tokens": zone, "tokens.counter": "estimate"}
+    return with_values(Settings(profile="recommended"), values)
+
+
+def ends_of(chat: Chat) -> list[int]:
+    """The numbers of messages that the requests send, as `Fold` takes them."""
+    ends = [at for at in range(1, len(chat)) if chat[at]["role"] == "assistant" != chat[at - 1]["role"]]
+    return [*ends, len(chat)]
+
+
+def bills_of_live(chat: Chat, zone: int, overhead: int) -> tuple[Bill, Bill, int]:
+    """Without pruning, with `Live`, and the requests that waited."""
+    before, whole, pruned, waiting = Fold(), Bill(), Bill(), 0
+    for fold in Fold().extend_to(chat, recommended(zone), overhead=overhead, recalls=True, counter=COUNTER):
+        whole.append((before.whole, fold.whole - before.whole, False))
+        cached = fold.cached_tokens(before)
+        above = fold.tokens + overhead > zone and not fold.waiting
+        pruned.append((cached, fold.tokens - cached, above))
+        waiting += fold.waiting
+        before = fold
+    return whole, pruned, waiting
+
+
+def bill_of_rule(chat: Chat, zone: int, overhead: int) -> Bill:
+    """With Anthropic's rule for clearing results, which LangChain's edit has too."""
+    before, out = Chat(), Bill()
+    for number in ends_of(chat):
+        sent = only_above(anthropic_rule)(chat[:number], zone - overhead)
+        same = next(
+            (at for at, (one, other) in enumerate(zip(before, sent, strict=False)) if one != other), len(before)
+        )
+        cached = size(sent[:same])
+        out.append((cached, size(sent) - cached, size(sent) + overhead > zone))
+        before = sent
+    return out
+
+
+def bill_of_bound(chat: Chat, zone: int, overhead: int) -> Bill:
+    begin = window = 0
+    out = Bill()
+    first = next((number for number, one in enumerate(chat) if one["role"] == "user"), 0)
+    for end in ends_of(chat):
+        added = size(chat[begin:end])
+        window += added
+        if window + overhead > zone:
+            results = [number for number in range(end) if chat[number]["role"] == "tool"][-KEPT_RESULTS:]
+            users = [number for number in range(end) if chat[number]["role"] == "user"]
+            calls = [at for at in range(min([*results, begin]), end) if chat[at]["role"] == "assistant"]
+            stays = {first, *users[-1:], *results, *calls, *range(begin, end)}
+            window = min(window, size([chat[number] for number in stays]))
+        out.append((window - added, added, False))
+        begin = end
+    return out
+
+
+def bill(chats: Sequence[Chat], overhead: int) -> list[list[str]]:
+    bills: dict[str, list[Bill]] = {"without pruning": []}
+    waits: dict[str, int] = {}
+    for chat in chats:
+        for zone in ZONES:
+            whole, pruned, waiting = bills_of_live(chat, zone, overhead)
+            if zone == ZONES[0]:
+                bills["without pruning"].append(whole)
+            name = f"`Live`, {zone:,}"
+            bills.setdefault(name, []).append(pruned)
+            waits[name] = waits.get(name, 0) + waiting
+            bills.setdefault(f"Anthropic's rule, {zone:,}", []).append(bill_of_rule(chat, zone, overhead))
+            bills.setdefault(f"bound, {zone:,}", []).append(bill_of_bound(chat, zone, overhead))
+    rows, without = [], dict[tuple[float, float], list[float]]()
+    for name, runs in sorted(bills.items(), key=lambda item: (item[0][0] != "w", item[0][0] != "`")):
+        requests = sum(map(len, runs))
+        sums = [
+            (sum(one[0] for one in run) + overhead * (len(run) - 1), sum(one[1] for one in run) + overhead)
+            for run in runs
+        ]
+        read, other = (sum(one[at] for one in sums) for at in (0, 1))
+        shares = []
+        for at_read, at_other in PRICES.values():
+            priced = [(at_read * read_ + at_other * other_) for read_, other_ in sums]
+            unpruned = without.setdefault((at_read, at_other), priced)  # the first row is that without pruning
+            most = max(one / whole for one, whole in zip(priced, unpruned, strict=True))
+            shares.append(f"{sum(priced) / 1e6:.2f} ({sum(priced) / sum(unpruned):.3f}, most {most:.2f})")
+        breaks = sum(now[0] < sum(then[:2]) for run in runs for then, now in itertools.pairwise(run))
+        above = sum(one[2] for run in runs for one in run)
+        rows.append(
+            [
+                name,
+                f"{read / 1e6:.1f}",
+                f"{other / 1e6:.1f}",
+                *shares,
+                f"{breaks / requests:.1%}",
+                f"{above / requests:.1%}",
+                f"{waits.get(name, 0) / requests:.1%}",
+            ]
+        )
+    return rows
+
+
+BILL_HEAD = "million tokens", "read", "other", *PRICES, "breaks", "above", "waiting"
+
+
+# --- random histories -------------------------------------------------------------------------------------------------
+
+
+def random_history(seed: int) -> Chat:
+    """Turns of a user with steps of parallel calls: sizes from a word to 30,000, of a few habits a history."""
+    dice = random.Random(seed)
+    habits = [10 ** dice.uniform(0, 4.5) for _ in range(dice.randint(1, 3))]
+    chat = Chat()
+    for turn in range(dice.randint(1, 12)):
+        chat.append({"role": "user", "content": f"Task {turn}." + " now" * int(10 ** dice.uniform(0, 3.5))})
+        for step in range(dice.randint(0, 25)):
+            ids = [f"{turn}-{step}-{call}" for call in range(dice.choice((1, 1, 1, 2, 5)))]
+            calls = [
+                {"id": id_, "type": "function", "function": {"name": dice.choice(("read", "run")), "arguments": "{}"}}
+                for id_ in ids
+            ]
+            chat.append({"role": "assistant", "content": "I look." * dice.randint(0, 60), "tool_calls": calls})
+            for id_ in ids:
+                words = int(dice.choice(habits) * dice.uniform(0.3, 1.5))
+                chat.append({"role": "tool", "tool_call_id": id_, "content": f"{id_}" + " abc" * words})
+        chat.append({"role": "assistant", "content": "Done."})
+    return chat
+
+
+def random_rows(count: int) -> list[list[str]]:
+    rows = []
+    for zone in ZONES:
+        for overhead in (0, 20_000):
+            ends, worst, pruned = 0, (0.0, 0, 0), 0
+            for seed in range(count):
+                history, number, extra = random_history(seed), 0, 0.0
+                for fold in Fold().extend_to(
+                    history, recommended(zone), overhead=overhead, recalls=True, model="gemini-2.5-pro"
+                ):
+                    extra += overhead * (READ if number else WRITTEN)
+                    number, ends = number + 1, ends + 1
+                    worst = max(worst, ((fold.paid + extra) / (fold.unpruned + extra), seed, number))
+                pruned += fold.tokens < fold.whole
+            rows.append([f"{zone:,}", f"{overhead:,}", f"{ends:,}", f"{pruned}", f"{worst[0]:.4f}", f"{worst[1:]}"])
+    return rows
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=Path, required=True)
+    parser.add_argument("--runs", type=Path)
     parser.add_argument("--zone", type=int, default=30_000)
     parser.add_argument("--sample", type=int, default=60, help="runs of a source")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
     parser.add_argument("--only", default="", help="pruners whose name has this")
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--bill", action="store_true")
+    parser.add_argument("--overhead", type=int, default=0)
+    parser.add_argument("--source", default="unseen", help="the beginning of the names of the runs that are billed")
+    parser.add_argument("--random", type=int, default=0, metavar="COUNT")
     options = parser.parse_args()
+    if options.random:
+        print(
+            table(["zone", "overhead", "requests", "pruned", "most paid", "seed, request"], random_rows(options.random))
+        )
+        return 0
+    if options.runs is None:
+        parser.error("--runs is missing")
+    if options.bill:
+        paths = sorted(options.runs.glob(f"{options.source}*.json"))
+        chats = [chat for path in paths if size(chat := json.loads(path.read_text(encoding="utf-8"))) > 72_000]
+        print(f"{len(chats)} runs, overhead {options.overhead:,} tokens\n")
+        print(table(list(BILL_HEAD), bill(chats, options.overhead)))
+        return 0
     if options.speed:
         print(table(["zone", "from nothing, ms", "next messages, ms", "with a cut, ms"], speed(options.runs)))
         return 0

@@ -15,7 +15,7 @@ from support import agent_sessions as agents
 SETTINGS = with_values(
     Settings(profile="recommended"), {"conversation_prune.safe_zone_tokens": 1_200, "tokens.counter": "chars4"}
 )
-STEPS = [agents.tool("read", f"shop/{number}.py", f"TAX = {number}\n" * 60) for number in range(12)]
+STEPS = [agents.tool("read", f"shop/{number}.py", f"TAX = {number}\n" * 60) for number in range(40)]
 SESSION = (*agents.SCRIPT, *STEPS, agents.said("Seven."))
 
 
@@ -50,12 +50,12 @@ def test_a_ledger_and_its_cuts_are_told_with_their_reasons() -> None:
     ledger = live_ledger(session(SESSION), SETTINGS)
     assert describe_ledger(ledger).endswith(f"paid {ledger.paid_share:.0%}, {ledger.not_sent:,} tokens not sent")
     assert describe_cut(ledger.cuts[0]).startswith(f"before request {ledger.cuts[0].request}: ")
-    assert "oldest_result" in describe_cut(ledger.cuts[0])
+    assert "oldest_group" in describe_cut(ledger.cuts[0])
     number = int(ledger.cuts[0].entries[0].id[len("messages[") : -1])
     assert find_cut(ledger, number) is not None and find_cut(ledger, 10_000) is None
     assert ledger.recalls == 0
     recalled = live_ledger(session(SESSION, tool="mcp__secateur__recall"), SETTINGS)
-    assert recalled.recalls == 15 and describe_ledger(recalled).endswith("15 recalls")
+    assert recalled.recalls == 43 and describe_ledger(recalled).endswith("43 recalls")
 
 
 def test_under_another_profile_live_cuts_as_recommended_with_the_safe_zone_of_the_session() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from secateur import Fold
 from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store
 from support.api_conversations import API_FORMATS, api_conversation, refused
@@ -106,3 +107,33 @@ def test_what_a_placeholder_names_can_be_had_back(tmp_path_factory: Any, history
         named = re.findall(r"recall ([0-9a-f]{12})", json.dumps(step.messages))
         assert all("nothing is kept" not in live.recall(digest) for digest in named)
     assert not live.failures
+
+
+TOOLS = st.tuples(st.integers(1, 5), st.sampled_from((1, 20, 300, 2_000, 6_000)), st.floats(0.2, 1.0))
+TURNS = st.lists(st.tuples(st.integers(0, 400), st.lists(TOOLS, max_size=9)), min_size=1, max_size=6)
+
+
+def worked(turns: list[tuple[int, list[tuple[int, int, float]]]]) -> list[dict[str, Any]]:
+    """Turns of a user, with steps of parallel calls whose results have so many words."""
+    history: list[dict[str, Any]] = []
+    for turn, (words, steps) in enumerate(turns):
+        history.append({"role": "user", "content": f"Task {turn}. " + "now " * words})
+        for step, (calls, size, share) in enumerate(steps):
+            ids = [f"{turn}-{step}-{call}" for call in range(calls)]
+            made = [{"id": id_, "type": "function", "function": {"name": "read", "arguments": "{}"}} for id_ in ids]
+            history.append({"role": "assistant", "content": None, "tool_calls": made})
+            results = [f"{id_} " + "abc " * int(size * share ** (at + 1)) for at, id_ in enumerate(ids)]
+            history += [
+                {"role": "tool", "tool_call_id": id_, "content": text} for id_, text in zip(ids, results, strict=True)
+            ]
+        history.append({"role": "assistant", "content": f"Done {turn}."})
+    return history
+
+
+@settings(max_examples=60, deadline=None)
+@given(turns=TURNS, zone=st.sampled_from((0, 700, 3_000, 10_000, 30_000)), overhead=st.sampled_from((0, 2_000)))
+def test_the_requests_so_far_never_cost_more_than_a_twentieth_above_not_pruning(
+    turns: list[tuple[int, list[tuple[int, int, float]]]], zone: int, overhead: int
+) -> None:
+    for fold in Fold().extend_to(worked(turns), recommended(zone), overhead=overhead, model="gemini-2.5-pro"):
+        assert fold.paid <= 1.05 * fold.unpruned + 1

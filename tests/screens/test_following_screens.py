@@ -79,11 +79,11 @@ async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> N
     write(SCRIPT)
     app = opened("session.jsonl")
     async with app.run_test(size=(120, 60)):
-        assert "Live: 1 cut in 8 requests, 2 above the zone, paid" in "\n".join(await settle(app))
+        assert "Live: 0 cuts in 8 requests, 5 above the zone, paid 100%" in "\n".join(await settle(app))
         write((*SCRIPT, *MORE))
-        assert "Live: 2 cuts in 10 requests, 3 above the zone, paid" in "\n".join(await looked(app))
+        assert "Live: 1 cut in 10 requests, 5 above the zone, paid" in "\n".join(await looked(app))
         text = "\n".join(await settle(app, "home", "down", "down", "i"))
-        assert "Live: summarised, 270 -> 0 tokens before" in text and "request 10: it is among the oldest" in text
+        assert "Live: summarised, 270 -> 0 tokens before" in text and "request 9: it is among the oldest" in text
         assert_golden("conversation_live_120x60", await settle(app, "T"))
 
 
@@ -99,12 +99,12 @@ async def test_what_secateur_with_sends_is_followed_with_the_ledger_that_was_dec
         assert "Live: 1 cut in 3 requests, paid" in "\n".join(await settle(app))
         again = RequestRecorder(record.parent, 1)
         after = RequestPruner(settings(2_000), None, again.observe)
-        for count in range(2, 16):
+        for count in range(2, 20):
             after.edit("/v1/messages", "", body(reads(count)))
         again.close()
-        assert "Live: 2 cuts in 14 requests, 1 above the zone, paid" in "\n".join(await looked(app))
+        assert "Live: 2 cuts in 18 requests, 6 above the zone, paid 100%" in "\n".join(await looked(app))
         text = "\n".join(await settle(app, "T"))
-        assert "before request 7: 2,053 -> 1,003 tokens" in text and "before request 12: " in text
+        assert "before request 7: 10,052 -> 9,002 tokens" in text and "before request 16: " in text
 
 
 async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> None:

@@ -86,7 +86,7 @@ class Moves:
 
 
 def _terms(was: RecordedItem, now: RecordedItem) -> str:
-    """What moved the priority; for a changed rank, first what moved it that way."""
+    """Lists what moved the priority; for a changed rank, first what moved it that way."""
     names = dict.fromkeys((*was.terms, *now.terms))
     moved = [(name, was.terms.get(name, 0.0), now.terms.get(name, 0.0)) for name in names]
     fell = (now.rank or 0) > (was.rank or 0)

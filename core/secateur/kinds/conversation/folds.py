@@ -7,7 +7,8 @@ A fold depends on the history and the settings alone. Whoever folds the same his
 or from an earlier fold, so nothing has to be remembered but for speed. A request was sent wherever an
 assistant answers, and at the end. While the messages fit the safe zone, those that leave are those that left before
 and the new ones: a prompt cache holds. Where they do not, they are cut once, as `[conversation_prune]` says, as soon as
-a cut saves its price until the likely next one. Until then requests go whole, as far as the model's window has room.
+reading what came since the last cut has cost as much as that cut, and all requests cost at most `MOST_PAID` of not
+pruning. Until then requests go whole, as far as the model's window has room.
 Long results of tools are shortened at the request that sends them first (`shorten_above`), and stay so.
 
     ledger = live_ledger(measured, settings)      # of what is sent now, since the last compaction
@@ -62,9 +63,8 @@ MOST_WORK = 20_000_000
 # Tokens of the window of a model that is not known, and the share of a window that a history may fill: beside it stand
 # the system prompt, the tools and the answer.
 USUAL_WINDOW, FILLED = 200_000, 0.7
-# The growth until the next cut, as a share of that so far: histories grow fast while an agent reads, and slowly then.
-STEADY = 0.6
-LEAST_ROOM = 0.1  # share of the safe zone that has to come before the next cut, where a cut could not make room
+LEAST_ROOM = 0.1  # growth before the next cut, as a share of what the last one left, where the window is full
+MOST_PAID = 1.05  # most that the requests up to a cut cost together, as a share of their price without pruning
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,6 @@ class Fold:
     numbers: tuple[int, ...] = ()  # of each of these in the history; -1: it is not there
     tokens: int = 0  # of what leaves
     whole: int = 0  # tokens of the history as it came
-    limit: int = 0  # tokens beyond which the next cut is made
     work: int = 0  # tokens that were read so far, of MOST_WORK
     speaker: str = ""  # role of the last message that somebody said
     changes: Mapping[int, Entry] = field(default_factory=dict)  # by number: what does not leave as it came
@@ -84,11 +83,10 @@ class Fold:
     originals: Mapping[str, str] = field(default_factory=dict)  # what this cut took out, by digest
     notices: tuple[Notice, ...] = ()  # about this cut
     waiting: bool = False  # larger than the safe zone, and a cut does not pay yet
-    requests: int = 0  # so far
-    opening: int = 0  # tokens of the first one
-    paid: float = 0  # the price of all
+    paid: float = 0  # the price of all requests so far
     unpruned: float = 0  # their price without pruning
-    last: tuple[int, int] | None = None  # of the last cut: tokens that it left, and those that were read again
+    last: tuple[int, int] = 0, 0  # of the last cut: tokens that it left, and those that were read again
+    above: float = 0  # the price of the tokens above these that were read from the cache since
 
     @property
     def exhausted(self) -> bool:
@@ -109,12 +107,10 @@ class Fold:
         """Returns the price of a request, of whose tokens so many are in the cache, in ordinary tokens."""
         return cached * CACHE_READ_PRICE + (tokens - cached) * CACHE_WRITE_PRICE
 
-    def pays(self, target: int, reread: int) -> bool:
-        """Tells whether a cut to `target` tokens, of which `reread` are read again, saves that price until the next
-        one, which is due when a history that grows as this one does is as long again."""
-        growth = (self.whole - self.opening) / max(1, self.requests - 1)
-        price = (CACHE_WRITE_PRICE - CACHE_READ_PRICE) * reread
-        return max(0, self.tokens - target) ** 2 * CACHE_READ_PRICE >= STEADY * growth * price
+    def with_price(self, before: Fold) -> Fold:
+        """Returns the fold with the price of its requests, the last of which comes after those of `before`."""
+        paid = before.paid + Fold.price(self.tokens, self.cached_tokens(before))
+        return replace(self, paid=paid, unpruned=before.unpruned + Fold.price(self.whole, before.whole))
 
     def goes_on(self, history: Sequence[Any]) -> bool:
         """Tells whether a fold of this history, which begins as this one does, has this one on its way."""
@@ -153,7 +149,7 @@ class Fold:
         zone = settings.conversation_prune
         zone = structs.replace(zone, safe_zone_tokens=max(0, zone.safe_zone_tokens - overhead))
         settings = structs.replace(settings, conversation_prune=zone)
-        fold = self if self.count else Fold(limit=zone.safe_zone_tokens)
+        fold = self if self.count else Fold(last=(int(zone.safe_zone_tokens * zone.cut_to),) * 2)
         wall = FILLED * (window_of(model, settings.context_budget.windows) or USUAL_WINDOW) - overhead
         first = begin = fold.count
         new = [_message_of(raw) for raw in history[first:]]
@@ -170,8 +166,6 @@ class Fold:
                 tokens=fold.tokens + added,
                 whole=fold.whole + added,
                 work=fold.work + added,
-                requests=fold.requests + 1,
-                opening=fold.opening or added,
                 speaker=speaker,
                 cut=None,
                 originals={},
@@ -182,16 +176,17 @@ class Fold:
                     fold = replace(_with_renewed(fold, history, number, counter), work=fold.work + fold.whole)
             if shorten_above and not fold.exhausted:
                 fold = _with_shortened(fold, first + stop - begin, settings, counter, recalls, shorten_above, whole_of)
-            target, reread = fold.last or (int(zone.safe_zone_tokens * zone.cut_to),) * 2
+            above = fold.above + CACHE_READ_PRICE * max(0, fold.tokens - fold.last[0])
+            fold = replace(fold, above=above, waiting=fold.tokens > zone.safe_zone_tokens).with_price(before)
+            forced = fold.tokens > max(wall, (1 + LEAST_ROOM) * fold.last[0])
             if fold.exhausted:
                 message = f"Pruning stopped: the conversation needs more than {MOST_WORK:,} tokens of work."
-                fold = replace(fold, notices=(Notice("not_pruned", message),))
-            elif fold.tokens > fold.limit and (fold.tokens > wall or fold.pays(target, reread)):
-                fold = _cut(replace(fold, work=fold.work + fold.tokens), settings, counter, progress, recalls)
-            paid = Fold.price(fold.tokens, fold.cached_tokens(before))
-            unpruned = Fold.price(fold.whole, before.whole)
-            waits = not fold.exhausted and fold.tokens > fold.limit
-            fold = replace(fold, waiting=waits, paid=before.paid + paid, unpruned=before.unpruned + unpruned)
+                fold = replace(fold, waiting=False, notices=(Notice("not_pruned", message),))
+            elif fold.waiting and (forced or fold.above >= (CACHE_WRITE_PRICE - CACHE_READ_PRICE) * fold.last[1]):
+                work = fold.work + fold.tokens
+                cut = _cut(replace(fold, work=work), settings, counter, progress, recalls).with_price(before)
+                pays = forced or cut.paid <= MOST_PAID * cut.unpruned
+                fold = cut if pays else replace(fold, work=work, above=fold.above / 2)
             begin = first + stop
             yield fold
 
@@ -225,10 +220,9 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
     pins = (f"messages[{at}]" for at, one in enumerate(fold.numbers) if f"messages[{one}]" in settings.pins)
     settings = structs.replace(settings, pins=tuple(pins))  # ids of the history, for the messages that leave
     pruned = decide(measured, settings, progress=progress, recalls=recalls)
-    after, zone = pruned.ledger.after, settings.conversation_prune
-    limit = max(zone.safe_zone_tokens, after + LEAST_ROOM * zone.safe_zone_tokens)
+    after = pruned.ledger.after
     if pruned.cache.first_changed is None:
-        return replace(fold, tokens=after, limit=int(limit))
+        return replace(fold, tokens=after, last=(after, fold.last[1]), above=0)
     changes, messages, numbers = dict(fold.changes), list[Any](), list[int]()
     for item in pruned.items:
         stays = item.number >= 0 and item.message is fold.messages[item.number]
@@ -245,10 +239,11 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
         messages=tuple(messages),
         numbers=tuple(numbers),
         tokens=after,
-        limit=int(limit),
+        waiting=False,
         changes=changes,
         cut=structs.replace(pruned.cache, first_changed=first),
         last=(after, pruned.cache.reread_tokens),
+        above=0,
         originals={**fold.originals, **pruned.originals},
         notices=tuple(notice for notice in pruned.warnings if notice.code == FEW_WORDS_KEPT),
     )
