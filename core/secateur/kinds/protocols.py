@@ -7,17 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from secateur.kinds.environment import Environment, Inputs
 from secateur.kinds.knobs import FilePlace
-from secateur.ledger import Ledger, ModelCall, Notice
+from secateur.ledger import Ledger, ModelCall, Notice, State, StateName
 from secateur.settings import Settings
+from secateur.shape import Shape
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
-    from secateur.kinds.search.missing import Missing
     from secateur.llm.interface import Question
     from secateur.what_if.explanation import Explanation
     from secateur.what_if.trials import Trials
@@ -93,6 +93,41 @@ class Proves(Protocol):
 
     def trials(self, material: Any, inputs: Inputs, settings: Settings, outcome: Outcome[Any]) -> Trials:
         """The trials of a decision, to prove what would change it. No model is asked."""
+
+
+class ArrivalShape(Shape, frozen=True):
+    """A change that makes a symbol a candidate."""
+
+    typed: Annotated[str, Meta(description="Flags, or the query with a further word, as one types them.")]
+    state: Annotated[StateName, Meta(description="Of the symbol, with it.")]
+    because: Annotated[str, Meta(description="The reason of that state.")]
+    loses: Annotated[list[str], Meta(description="Ids that go out now, and do not with it.")]
+    gains: Annotated[list[str], Meta(description="Ids of others that go out with it, and do not now.")]
+
+    @property
+    def words(self) -> str:
+        """The state, and what it costs: "a candidate, dropped: needs 251, only 13 left then, gains 3"."""
+        state = "kept" if self.state == State.KEPT.label else f"a candidate, {self.state}: {self.because}"
+        sides = ("loses", self.loses), ("gains", self.gains)
+        costs = (f"{verb} {ids[0] if len(ids) == 1 else f'{len(ids):,}'}" for verb, ids in sides if ids)
+        return ", ".join((state, *costs))
+
+
+class MissingShape(Shape, frozen=True):
+    """A symbol that is not a candidate: the stage that lost it, the reason in words, and what makes it one: first what
+    keeps it whole, then what loses the fewest others."""
+
+    id: str
+    stage: str
+    because: str
+    levers: list[ArrivalShape]
+
+
+class Missing(Struct, frozen=True):
+    """The answer, and for each of its levers the query and the settings that it was searched with."""
+
+    shape: MissingShape
+    changes: list[tuple[str, Settings]] = []
 
 
 @runtime_checkable

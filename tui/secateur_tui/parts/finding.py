@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 from secateur.engine import Engine
-from secateur.kinds.search.missing import Missing, explain_missing
+from secateur.kinds.protocols import Missing
+from secateur.kinds.search.missing import explain_missing
 from secateur.ledger import State
 from secateur.settings import Settings
 from secateur.terminal import cell_width, clip, clip_left, visible

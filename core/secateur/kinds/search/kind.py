@@ -40,7 +40,7 @@ from secateur.sources.committed import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
-    from secateur.kinds.search.missing import Missing
+    from secateur.kinds.protocols import Missing
     from secateur.retrieval.results import Results
     from secateur.what_if.trials import Trials
 from typing import TYPE_CHECKING

@@ -9,62 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from msgspec import Meta, Struct
+from typing import TYPE_CHECKING, Any
 
 from secateur.errors import UsageError
 from secateur.kinds.command_line import quote_word
+from secateur.kinds.protocols import ArrivalShape, Missing, MissingShape
 from secateur.kinds.search.knobs import DEPTH, TOP_K
-from secateur.ledger import State, StateName
-from secateur.model import Pool, Selection
+from secateur.model import Pool, Selection, State
 from secateur.render.page import count_noun
 from secateur.render.text import why
 from secateur.retrieval.search import MIN_RELEVANCE, POOL_CAP
 from secateur.selection.select import fit_to_budget
 from secateur.settings import PROFILES, Settings, installed_keys, lookup, with_profile, with_values
-from secateur.shape import Shape
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
 
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]{3,}|[A-Z]{3,}")  # the words of a name
 _REPEATED = 80  # a longer query is not repeated before the word that a lever adds to it
-
-
-class ArrivalShape(Shape, frozen=True):
-    """A change that makes a symbol a candidate."""
-
-    typed: Annotated[str, Meta(description="Flags, or the query with a further word, as one types them.")]
-    state: Annotated[StateName, Meta(description="Of the symbol, with it.")]
-    because: Annotated[str, Meta(description="The reason of that state.")]
-    loses: Annotated[list[str], Meta(description="Ids that go out now, and do not with it.")]
-    gains: Annotated[list[str], Meta(description="Ids of others that go out with it, and do not now.")]
-
-    @property
-    def words(self) -> str:
-        """The state, and what it costs: "a candidate, dropped: needs 251, only 13 left then, gains 3"."""
-        state = "kept" if self.state == State.KEPT.label else f"a candidate, {self.state}: {self.because}"
-        sides = ("loses", self.loses), ("gains", self.gains)
-        costs = (f"{verb} {ids[0] if len(ids) == 1 else f'{len(ids):,}'}" for verb, ids in sides if ids)
-        return ", ".join((state, *costs))
-
-
-class MissingShape(Shape, frozen=True):
-    """A symbol that is not a candidate: the stage that lost it, the reason in words, and what makes it one: first what
-    keeps it whole, then what loses the fewest others."""
-
-    id: str
-    stage: str
-    because: str
-    levers: list[ArrivalShape]
-
-
-class Missing(Struct, frozen=True):
-    """The answer, and for each of its levers the query and the settings that it was searched with."""
-
-    shape: MissingShape
-    changes: list[tuple[str, Settings]] = []
 
 
 _Arrival = tuple[ArrivalShape, tuple[str, Settings]]
