@@ -92,11 +92,12 @@ _SCOPE = re.compile(
 )
 _SELF = re.compile(r"(?:this|self|_+|x|me)\.(?=\w)")
 
-_SCRIPT = (
+_SCRIPT = re.compile(
     rb"(?i:<script\b(?![^>]{0,300}\btype\s?=\s?[\"']?(?!module|(?:text|application)/(?:x-)?(?:java|ecma)script))"
-    rb"(?:[^>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}>)"
+    rb"(?:[^<>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}>)"
 )
 _SCRIPT_END = re.compile(rb"(?P<close></script)", re.IGNORECASE)
+_FRONT_END = re.compile(rb"^(?P<close>---)[ \t]*$", re.MULTILINE)
 _LINE = re.compile(rb"(?P<close>[;\r\n]|\Z)")
 _BRACES = re.compile(
     rb"//[^\n]*|/\*(?:[^*]|\*(?!/))*|(?<!\\)(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|(?P<open>\{)|(?P<close>\})"
@@ -104,17 +105,17 @@ _BRACES = re.compile(
 # Code inside text: the languages of the text, how the code begins and ends, the language of the code, and what its
 # grammar needs before and after it.
 _EMBEDDED = (
-    (COMPONENTS, rb"\A---[ \t]*\n", re.compile(rb"^(?P<close>---)[ \t]*$", re.MULTILINE), "typescript", b"", b""),
+    (COMPONENTS, re.compile(rb"\A---[ \t]*\n"), _FRONT_END, "typescript", b"", b""),
     (COMPONENTS, _SCRIPT, _SCRIPT_END, "typescript", b"", b""),
     (MARKUP - COMPONENTS, _SCRIPT, _SCRIPT_END, "javascript", b"", b""),
-    ({"razor"}, rb"@(?:code|functions)\s{0,99}\{", _BRACES, "csharp", b"class A {", b"}"),
-    ({"razor"}, rb"@\{", _BRACES, "csharp", b"{", b"}"),
-    ({"razor"}, rb"@using[ \t]+(?=\w)", _LINE, "csharp", b"using ", b";"),
-    ({"razor"}, rb"@inject[ \t]+", _LINE, "csharp", b"class A {", b";}"),
-    ({"razor"}, rb"@model[ \t]+", _LINE, "csharp", b"class A {", b" Model;}"),
-    ({"blade"}, rb"@php\b(?!\s?\()", re.compile(rb"(?P<close>@endphp)"), "php", b"<?php ", b""),
-    (MARKUP, rb"<\?(?:php\b|=)", re.compile(rb"(?P<close>\?>)"), "php", b"<?php ", b";"),
-    ({"template"}, rb"<%!", re.compile(rb"(?P<close>%>)"), "java", b"class A {", b"}"),
+    ({"razor"}, re.compile(rb"@(?:code|functions)\s{0,99}\{"), _BRACES, "csharp", b"class A {", b"}"),
+    ({"razor"}, re.compile(rb"@\{"), _BRACES, "csharp", b"{", b"}"),
+    ({"razor"}, re.compile(rb"@using[ \t]+(?=\w)"), _LINE, "csharp", b"using ", b";"),
+    ({"razor"}, re.compile(rb"@inject[ \t]+"), _LINE, "csharp", b"class A {", b";}"),
+    ({"razor"}, re.compile(rb"@model[ \t]+"), _LINE, "csharp", b"class A {", b" Model;}"),
+    ({"blade"}, re.compile(rb"@php\b(?!\s?\()"), re.compile(rb"(?P<close>@endphp)"), "php", b"<?php ", b""),
+    (MARKUP, re.compile(rb"<\?(?:php\b|=)"), re.compile(rb"(?P<close>\?>)"), "php", b"<?php ", b";"),
+    ({"template"}, re.compile(rb"<%!"), re.compile(rb"(?P<close>%>)"), "java", b"class A {", b"}"),
 )
 _PLACEHOLDER = re.compile(  # parts of a template inside a script
     rb"(?P<value>\{\{[^{}\n]{0,400}\}\}|\{!![^{}\n]{0,400}!!\}|<%[=-][^%]{0,400}%>|<\?[^?]{0,400}\?>"
@@ -174,7 +175,7 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
 @cache
 def _find_openings(language: str) -> re.Pattern[bytes]:
     """Returns a pattern of all that begins code inside a language; its last group is named by a row of `_EMBEDDED`."""
-    rows = (b"(?P<_%d>%b)" % (row, entry[1]) for row, entry in enumerate(_EMBEDDED) if language in entry[0])
+    rows = (b"(?P<_%d>%b)" % (row, entry[1].pattern) for row, entry in enumerate(_EMBEDDED) if language in entry[0])
     return re.compile(b"|".join(rows) or rb"(?!)")
 
 
