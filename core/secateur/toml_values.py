@@ -28,9 +28,7 @@ def toml_value(value: Any) -> str:
 def _toml_string(value: str) -> str:
     """Writes a basic string: JSON's escapes are among TOML's; what no terminal should be sent is escaped too."""
     written = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return "".join(one if one.isprintable() or one == " " else _escaped(one) for one in written)
-
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    codes = ((one, ord(one)) for one in written)
+    return "".join(
+        one if one.isprintable() else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}" for one, code in codes
+    )

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 MOST_FOLDS = 128  # most folds that are remembered: the requests of a conversation, and those it may go back to
 
-# The overhead counts in steps of so many tokens, so that a word more in a tool's description changes nothing.
+# The overhead counts in steps of so many tokens, so that a word more in a tool's description rarely changes it.
 OVERHEAD_STEP = 1_000
 
 
@@ -86,7 +86,7 @@ class Live:
 
         Args:
             history: messages in any format that `secateur conversation` reads, as `json.loads` gives them.
-            overhead: tokens of the request beside the messages: system prompt and tools.
+            overhead: tokens of the request beside the messages: system prompt and tools. Another one folds anew.
         """
         overhead = -(-overhead // OVERHEAD_STEP) * OVERHEAD_STEP
         fold, known = Fold(), list[bytes]()

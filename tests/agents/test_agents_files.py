@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pkgutil
 import re
 import subprocess
@@ -63,6 +64,11 @@ async def test_no_command_writes_a_file_of_an_agent(home: Path) -> None:
     (digest,) = re.findall("secateur recall ([0-9a-f]{12}) gives", printed)
     outputs["recall"] = secateur("recall", digest)
     assert {name: ran.err for name, ran in outputs.items() if ran.code} == {}
+    for agent in ("claude", "codex", "gemini", "opencode"):
+        program = agents.written(home.parent / "bin" / agent, "#!/bin/sh\nexit 0\n")
+        program.chmod(0o700)
+        environ = os.environ | {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+        subprocess.run([*words[:3], "with", agent], env=environ, capture_output=True, check=True)
     calls = {
         "search": {"query": "where is the total?"},
         "expand": {"symbol": "total"},
@@ -77,7 +83,9 @@ async def test_no_command_writes_a_file_of_an_agent(home: Path) -> None:
     assert {name for name, answer in answers.items() if answer.is_error} == {"review"}, "the folder is no repository"
     assert tree(home) == before
     ours = {module.name for module in pkgutil.iter_modules(commands.__path__)}
-    assert ours == (outputs.keys() | {"mcp", "run"}) - {"hook", "conversation"}, "a new command runs here too"
+    assert ours == (outputs.keys() | {"mcp", "run", "with_agent"}) - {"hook", "conversation"}, (
+        "a new command runs here too"
+    )
 
 
 @pytest.mark.parametrize("words", [(), ("codex",), ("opencode", "--help"), ("any", "--flag", "-")])

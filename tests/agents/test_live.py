@@ -134,6 +134,14 @@ def test_a_summary_names_the_messages_it_stands_for(tmp_path: Path) -> None:
     assert gone and all(any(message["content"] in live.recall(digest) for digest in digests) for message in gone)
 
 
+def test_notes_that_a_file_is_unchanged_use_up_little_of_the_bound_of_work() -> None:
+    messages = history(30)
+    for number in range(30):
+        messages += read(f"n{number}", f"{number}.py", NOTE)
+    *_, last = folds.Fold().extend_to(messages, settings(1_000_000))
+    assert last.whole <= last.work < 2 * last.whole
+
+
 def test_a_note_that_a_file_is_unchanged_holds_the_text_where_the_read_was_cleared() -> None:
     live, messages = Live(settings(2_000)), history(8)
     assert "value = 0" not in json.dumps(live.step(messages).messages)

@@ -124,6 +124,18 @@ def test_requests_that_no_provider_answered_came_this_way(tmp_path: Path) -> Non
     assert "no request came this way" not in err
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("ALL_PROXY", "socks5://127.0.0.1:1080"), ("HTTPS_PROXY", "http://127.0.0.1:port"), ("SSL_CERT_FILE", "/nowhere")],
+)
+def test_a_proxy_or_certificates_that_cannot_be_used_are_refused_before_the_start(variable: str, value: str) -> None:
+    program = ["--", sys.executable, "-c", "print('started')"]
+    code, out, err = ran({variable: value}, *program)
+    assert (code, out) == (1, "") and variable in err and "cannot be used" in err and "Traceback" not in err
+    code, out, err = ran({variable: value}, "--check", *program)
+    assert (code, err) == (1, "") and variable in out and "cannot be used" in out
+
+
 def test_the_exit_code_is_the_agents(tmp_path: Path) -> None:
     environ = {"SECATEUR_STATE_DIR": str(tmp_path)}
     code, out, err = ran(

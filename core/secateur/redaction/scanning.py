@@ -123,9 +123,7 @@ class View(Struct, frozen=True):
 
     def _end(self, offset: int) -> int:
         index = bisect_left(self.text_starts, offset) - 1
-        if index < 0:
-            return offset
-        return self.data_ends[index] + max(0, offset - self.text_ends[index])
+        return offset if index < 0 else self.data_ends[index] + max(0, offset - self.text_ends[index])
 
 
 def _replace_parts(data: bytes, replacements: Iterable[tuple[int, int, bytes]]) -> View:

@@ -136,7 +136,7 @@ def _report(pruner: RequestPruner, passed: int, record: Path | None) -> Iterator
     whole = sum(pruner.whole.values())
     yield (
         f"requests passed: {passed:,}, with a history that was read: {total.requests:,}, cuts: {total.cuts:,},"
-        f" sent unchanged: {whole:,}" + "".join(f" ({reason})" for reason, _ in pruner.whole.most_common(1))
+        f" sent unchanged: {whole:,}" + "".join(f" ({times:,}: {why})" for why, times in pruner.whole.most_common(3))
     )
     if total.requests and total.paid_share is not None:
         yield (
@@ -144,7 +144,7 @@ def _report(pruner: RequestPruner, passed: int, record: Path | None) -> Iterator
             f" {total.paid_share:.0%} of the price without pruning"
         )
     if record is not None:
-        yield f"what was cut, and why: secateur inspect {shlex.quote(str(record))}"
+        yield f"what was sent, and what was cut and why: secateur inspect {shlex.quote(str(record))}"
     if not passed:
         came = total.requests or whole
         yield "no provider answered" if came else "no request came this way: the agent asked another provider, or none"
@@ -154,6 +154,13 @@ def _check(options: CommandCall, plan: LaunchPlan, program: str | None, missing:
     from secateur import dumps
 
     problem = plan.refusal
+    try:
+        if not (missing or problem):
+            from secateur_agents.proxy.server import make_client
+
+            make_client()
+    except SecateurError as error:
+        problem = f"{error.message}: {error.hint}"
     if missing:
         problem = "the extra proxy is not installed: see docs/use/install.md"
     elif program is None:

@@ -42,6 +42,20 @@ Edit = Callable[[str, str, bytes], bytes | None]
 Headers = list[tuple[bytes, bytes]]
 
 
+def make_client() -> httpx2.AsyncClient:
+    """Returns the client that asks providers. Raises SecateurError: the environment's proxies or certificates cannot be
+    used."""
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+    try:
+        return httpx2.AsyncClient(mounts=dict.fromkeys(_LOOPBACK), limits=limits, follow_redirects=False)
+    except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
+        raise SecateurError(
+            "a proxy or the certificates that the environment names cannot be used",
+            hint="see HTTP_PROXY, HTTPS_PROXY, ALL_PROXY (no SOCKS), NO_PROXY and SSL_CERT_FILE",
+            code="PROXY",
+        ) from error
+
+
 class ProxyServer:
     """See the module docstring. Attributes: `passed`: requests that were answered by a provider."""
 
@@ -50,7 +64,7 @@ class ProxyServer:
         returns the body, not encoded, that is sent in its place; None: it is sent as it came."""
         self.passed, self.token = 0, secrets.token_urlsafe(32)
         self._upstreams, self._edit = {name: urlsplit(url) for name, url in upstreams.items()}, edit
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._socket, self._client = socket.socket(socket.AF_INET, socket.SOCK_STREAM), make_client()
         config = uvicorn.Config(
             self._application,
             interface="asgi3",
@@ -88,9 +102,7 @@ class ProxyServer:
         return f"http://{HOST}:{self._socket.getsockname()[1]}{token}/{name}{self._upstreams[name].path.rstrip('/')}"
 
     async def _serve(self) -> None:
-        mounts = dict.fromkeys(_LOOPBACK)
-        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-        async with httpx2.AsyncClient(mounts=mounts, limits=limits, follow_redirects=False) as self._client:
+        async with self._client:
             await self._server.serve([self._socket])
 
     async def _application(self, scope: Any, receive: Any, send: Any) -> None:

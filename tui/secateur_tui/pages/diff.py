@@ -234,9 +234,8 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         return PackText.join([PackText.of(text_of(plan, at), part) for at, part in enumerate(parts, 1)])
 
     def picture(self, answer: ShownAnswer[Any]) -> BudgetPicture:
-        if answer.outcome.payload is None:  # recorded decisions name no chunks
-            return super().picture(answer)
-        return chunks_picture(answer)
+        # Recorded decisions name no chunks.
+        return super().picture(answer) if answer.outcome.payload is None else chunks_picture(answer)
 
     def facts(self, answer: ShownAnswer[Planned], item: int, cells: int) -> list[Line]:
         """Returns what the kind tells of a file, then its chunks, and the lines of its parts."""

@@ -395,9 +395,7 @@ class KindPage(Generic[M, P]):
     def text_of(self, scene: Scene) -> ItemText | None:
         """Returns the text of the item at the cursor; None while nothing is listed."""
         answer, item = scene.state.columns, scene.state.cursor
-        if answer is None:
-            return None
-        return item_pages.text_of(answer.state_of(item), *self.texts(answer, item))
+        return None if answer is None else item_pages.text_of(answer.state_of(item), *self.texts(answer, item))
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws what changed since the baseline."""

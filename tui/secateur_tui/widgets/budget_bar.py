@@ -176,9 +176,7 @@ def draw_bar(
 def reach_of(picture: BudgetPicture, then: BudgetPicture | None) -> int:
     """Returns tokens that a bar stands for when it is drawn on the scale of another; 0: those of its own. What was free
     in the other takes no cells: else a budget cut to a tenth would be drawn in a tenth of the bar."""
-    if len(picture.frames) != 1 or then is None:
-        return 0
-    return max(picture.joined.reach, then.joined.after)
+    return 0 if len(picture.frames) != 1 or then is None else max(picture.joined.reach, then.joined.after)
 
 
 def _group_cells(cells: IntArray) -> Iterator[tuple[int, int]]:

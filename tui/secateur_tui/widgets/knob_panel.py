@@ -58,9 +58,7 @@ def value_and_weight(name: str, pool: Pool, settings: Settings, row: int) -> tup
     if name == "distance":
         distance = effective_distance(pool, settings, row)
         return (1 / distance if distance else 0.0), weights.distance
-    if name == "preference":
-        return float(pool.preference[row]), settings.preference.weight
-    return None
+    return (float(pool.preference[row]), settings.preference.weight) if name == "preference" else None
 
 
 _SCALES = (1.0, 2.0, 5.0, 10.0)  # possible ends of a slider's track; the smallest that holds the value is used

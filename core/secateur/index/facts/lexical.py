@@ -122,9 +122,8 @@ _ASCII_SEPARATORS = bytes(
 
 def runs_of(text: str) -> list[str]:
     """Lists the runs of a text, in order."""
-    if text.isascii():  # like most texts; splitting at blanks is six times as fast as the pattern
-        return text.encode().translate(_ASCII_SEPARATORS).decode().split()
-    return RUN.findall(text)
+    # Most texts are ASCII; splitting at blanks is six times as fast as the pattern.
+    return text.encode().translate(_ASCII_SEPARATORS).decode().split() if text.isascii() else RUN.findall(text)
 
 
 class RunTable:

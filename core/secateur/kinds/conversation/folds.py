@@ -55,9 +55,9 @@ from secateur.version import __version__
 
 ASSISTANT = "assistant"
 
-# Most tokens that the folds of one history read: each new message once, what stood before each cut, and the history
-# before each note that a read is unchanged. A history of 1.5 million tokens under a zone of 30,000 needs 7 million, and
-# 10 s of the processor where nothing of it is remembered.
+# Most tokens that the folds of one history read: each new message once, what stood before each cut, and a fiftieth of
+# the history before each note that a read is unchanged, as that is not counted. A history of 1.5 million tokens under a
+# zone of 30,000 needs 7 million, and 10 s of the processor where nothing of it is remembered.
 MOST_WORK = 20_000_000
 
 # Tokens of the window of a model that is not known, and the share of a window that a history may fill: beside it stand
@@ -173,7 +173,7 @@ class Fold:
             )
             for number in range(begin, first + stop):
                 if not fold.exhausted and any(is_unchanged_note(part) for _, part in new[number - first].results):
-                    fold = replace(_with_renewed(fold, history, number, counter), work=fold.work + fold.whole)
+                    fold = replace(_with_renewed(fold, history, number, counter), work=fold.work + fold.whole // 50)
             if shorten_above and not fold.exhausted:
                 fold = _with_shortened(fold, first + stop - begin, settings, counter, recalls, shorten_above, whole_of)
             above = fold.above + CACHE_READ_PRICE * max(0, fold.tokens - fold.last[0])

@@ -399,9 +399,7 @@ def _block_text(block: dict[str, Any], kind: Any) -> tuple[str, list[int]]:
     source = block.get("source") if kind == "document" else None
     if isinstance(source, dict) and source.get("type") == "text" and isinstance(source.get("data"), str):
         return source["data"], []
-    if kind in MEDIA_KINDS:
-        return "", [media_tokens(block)]
-    return canonical(block), []
+    return ("", [media_tokens(block)]) if kind in MEDIA_KINDS else (canonical(block), [])
 
 
 # --- results written as text ------------------------------------------------------------------------------------------

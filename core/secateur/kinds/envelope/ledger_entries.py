@@ -305,9 +305,7 @@ def _describe_cuts(cuts: Sequence[tuple[str, Any, Any]], unit: str) -> str:
 def _describe_extent(then: Any, now: Any) -> str:
     if isinstance(then, str):
         return f" to {_count_kept(then, now):,} of {len(then):,} characters"
-    if isinstance(then, list):
-        return f" to {sum(map(eq, then, now)):,} of {len(then):,} items"
-    return ""
+    return f" to {sum(map(eq, then, now)):,} of {len(then):,} items" if isinstance(then, list) else ""
 
 
 def _is_part(then: Any, now: Any, *, item: bool = False) -> bool:

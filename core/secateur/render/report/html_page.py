@@ -25,9 +25,7 @@ MOST_LINES = 1_500  # most lines per side that are compared: time grows with the
 def compare_lines(before: str, after: str) -> list[str] | None:
     """Returns the lines of a unified diff, without the names above it; None: the sides are too long to compare."""
     then, now = before.splitlines(), after.splitlines()
-    if max(len(then), len(now)) > MOST_LINES:
-        return None
-    return list(unified_diff(then, now, lineterm=""))[2:]
+    return None if max(len(then), len(now)) > MOST_LINES else list(unified_diff(then, now, lineterm=""))[2:]
 
 
 SCORE_CELLS = 110  # width of the bar of a score
