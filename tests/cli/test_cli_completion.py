@@ -89,7 +89,7 @@ def test_a_shell_completes_commands_flags_and_values(shell: str, places: dict[st
 def test_a_shell_completes_what_is_only_known_now(shell: str, places: dict[str, str]) -> None:
     assert set(asked(shell, "secateur search q --profile ", places)) == {"spec", "recommended", "mine"}
     assert set(asked(shell, "secateur files . --counter ", places)) == set(COUNTERS)
-    assert asked(shell, "secateur inspect --session ", places) == ["latest"]
+    assert asked(shell, "secateur inspect --session ", places) == ["latest", "with"]
     assert "search" in asked(shell, "secateur demo ", places)
 
 
