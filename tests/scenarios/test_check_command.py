@@ -52,7 +52,7 @@ def test_an_empty_folder_is_said_and_is_no_error(shop: Path) -> None:
         (["inputs/ci.log"], "inputs/ci.log is not a scenario"),
         (["--only", "*.none", "checks"], "--only *.none matches none of 4 scenarios"),
         (["--profile", "spec"], "check does not take --profile"),
-        (["--set", "budget=1"], "check has no use for --set"),
+        (["--set", "budget=1"], "check does not take --set"),
         (["--jobs", "0"], "--jobs 0 is not allowed"),
         (["--format", "xml"], "--format takes one of text, json, junit, github, markdown"),
     ],
