@@ -105,3 +105,47 @@ def test_fields_of_code_inside_are_no_units() -> None:
     field = '  private string[] names =\n  {\n    "a",\n    "b",\n  };\n\n'
     source = "@code {\n" + field + "  private void Load()\n  {\n    f();\n  }\n}\n"
     assert units_of("a.razor", source) == [("function", "Load", 8, 12)]
+
+
+ZAP = "function zap(a) {\n  return 2;\n}\nfunction yap(a) {\n  return 3;\n}\n"
+
+
+@pytest.mark.parametrize("path", ["a.html", "a.jinja", "a.vue"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "function f(a) {\n  if (a) {\n  return 1;\n}\n",
+        "function f(a) {\n  if (a) {\n    return 1;\n  }\n",
+        "{% if a %}\nfunction f(a) {\n{% else %}\nfunction f(b) {\n{% endif %}\n  return 1;\n}\n",
+        "addEventListener(a, function () {\n  go((;\n});\n",
+        "const x = = 1;\n",
+    ],
+)
+def test_an_error_in_a_script_does_not_hide_its_other_functions(path: str, broken: str) -> None:
+    source = f"<p>x</p>\n<script>\n{broken}{ZAP}</script>\n"
+    first = 3 + broken.count("\n")
+    found = [(name.rsplit(".")[-1], start, end) for _, name, start, end in units_of(path, source)]
+    assert found[-2:] == [("zap", first, first + 2), ("yap", first + 3, first + 6)]
+
+
+def test_what_begins_inside_code_ends_with_it() -> None:
+    front = "---\nfunction fm() {\n  return 1;\n}\nconst { a } = Astro.props;\n---\n"
+    script = "  <script is:inline>\n    function inl() {\n      return a;\n    }\n  </script>\n"
+    page = front + "<L>\n  <p>walrus</p>\n" + script + "</L>\n"
+    assert units_of("a.astro", page) == [("function", "fm", 2, 4), ("function", "inl", 10, 14)]
+    assert ("function", "inl", 10, 14) in units_of("a.astro", page.replace("return 1", "return ( 1"))
+    page = page.replace("function fm() {\n  return 1;\n}\n", "")
+    assert units_of("a.astro", page) == [("function", "inl", 7, 11)]
+
+
+def test_code_without_an_end_leaves_what_is_below_to_its_grammar() -> None:
+    script = "<script>\nfunction a() {\n  b();\n}\nfunction b() {\n  return 1;\n}\n</script>\n"
+    for path, opening in (
+        ("a.cshtml", "@code {\n"),
+        ("a.blade.php", "@php\n"),
+        ("a.jsp", "<%!\n"),
+        ("a.html", "<?=\n"),
+    ):
+        for count in (1, 3):
+            calls = parse_file(path, f"<p>1</p>\n{opening * count}<p>2</p>\n{script}".encode()).calls
+            assert [(call.name, call.line) for call in calls] == [("b", 5 + count)], path

@@ -29,6 +29,7 @@ _NAME_LENGTH = 80
 _SHORT_ELEMENT = 4  # elements of fewer lines are no units
 _DEEPEST = 12
 _MOST_REGIONS = 200  # most pieces of embedded code in a file that are parsed
+_MOST_UNCLOSED = 8  # most of them without an end: each is searched for it to the end of the file
 _TOP = 4  # most rows of a unit that are searched for its name
 _WRAPPER = 12  # a block without a name that has more lines is opened
 
@@ -105,7 +106,7 @@ _BRACES = re.compile(
 # Code inside text: the languages of the text, how the code begins and ends, the language of the code, and what its
 # grammar needs before and after it.
 _EMBEDDED = (
-    (COMPONENTS, re.compile(rb"\A---[ \t]*\n"), _FRONT_END, "typescript", b"", b""),
+    (COMPONENTS, re.compile(rb"\A---[ \t]*(?=\n)"), _FRONT_END, "typescript", b"", b""),
     (COMPONENTS, _SCRIPT, _SCRIPT_END, "typescript", b"", b""),
     (MARKUP - COMPONENTS, _SCRIPT, _SCRIPT_END, "javascript", b"", b""),
     ({"razor"}, re.compile(rb"@(?:code|functions)\s{0,99}\{"), _BRACES, "csharp", b"class A {", b"}"),
@@ -141,8 +142,7 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
             # Attributes and declarations of types may stand above the line that defines the name.
             top = (row for row in range(head, min(head + _TOP, end + 1)) if indents[row] == least)
             row = next((row for row in top if _DEFINES.search(lines[row][:_HEAD])), head)
-            unit = _define(lines[row][:_HEAD], (head, row, end), is_block, holds_calls, in_function)
-            if unit is None:
+            if (unit := _define(lines[row][:_HEAD], (head, row, end), is_block, holds_calls, in_function)) is None:
                 continue
             unit.is_text = is_markup
             if before is not None and (before.name, before.last) == (unit.name, head - 1):
@@ -166,10 +166,8 @@ def read_blocks(language: str, lines: Sequence[str], problems: tuple[str, ...]) 
             for call in _CALL.finditer(code):
                 receiver = read_receiver(code, call.start()) or helpers if family != "template" else ""
                 out.calls.append((row, call[1].decode(), receiver))
-        handlers = (handler[1] for handler in _HANDLER.finditer(line[:_LONGEST]))
-        out.calls += ((row, name, "") for name in handlers if family == "js" or name in own)
-    has_units = out.definitions or out.calls or out.imports
-    return make_facts(language, lines, out, notes, problems) if has_units else None
+        out.calls += ((row, name, "") for name in _HANDLER.findall(line[:_LONGEST]) if family == "js" or name in own)
+    return make_facts(language, lines, out, notes, problems) if out.definitions or out.calls or out.imports else None
 
 
 @cache
@@ -186,10 +184,11 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[i
     ends, whole = {-1: -1}, set[int]()  # first and last rows of embedded code, and all rows of code without errors
     units: list[Definition] = []
     calls: list[tuple[int, str, str]] = []  # of languages that cannot call what the text calls
-    at = 0
+    lasts = {unit.sig_first: unit.last for unit in out.definitions}
+    at = unclosed = 0
     for _ in range(_MOST_REGIONS):
         opening = _find_openings(language).search(source, at)
-        if opening is None or opening.lastgroup is None:
+        if opening is None or opening.lastgroup is None or unclosed == _MOST_UNCLOSED:
             break
         _, _, signs, inner, before, after = _EMBEDDED[int(opening.lastgroup[1:])]
         start, depth = opening.end(), 1
@@ -198,7 +197,8 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[i
             if not depth:
                 break
         else:
-            break  # the code does not end
+            at, unclosed = start, unclosed + 1
+            continue
         at = sign.end()
         code = source[start : sign.start()]
         first, last = (bisect_right(offsets, position) - 1 for position in (start, sign.start()))
@@ -214,10 +214,13 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[i
         # In PHP, closures that a variable holds are units by indentation alone.
         whole.update(range(first, last + 1) if not part.has_error and inner != "php" else ())
         for unit in part.definitions:
-            if unit.start >= len(before) and not unit.name.startswith("@"):  # `class` around it, `@if` of Razor
+            # Left out: `class` around it, `@if` of Razor, and nameless units that an error may have made too long
+            if unit.start >= len(before) and unit.name[:1] != "@" and (unit.kind or unit.methods or not part.has_error):
                 unit.start, unit.end = unit.start + start - len(before), unit.end + start - len(before)
                 unit.first, unit.last = unit.first + first, unit.last + first
                 unit.sig_first, unit.sig_last = unit.sig_first + first, unit.sig_last + first
+                if part.has_error and lasts.get(unit.sig_first, unit.last) < unit.last:
+                    unit.opens_at = ALWAYS  # without its closing bracket, it seems to hold all that is below
                 units.append(unit)
         out.branches += (row + first for row in part.branches)
         if rules_of(inner).family == rules_of(language).family:
@@ -230,9 +233,12 @@ def _read_embedded(language: str, lines: Sequence[str], out: Collector) -> set[i
     out.calls += (call for call in calls if call[1] in own)
     firsts, heads = sorted(ends), sorted(unit.first for unit in units if unit.kind)
     for unit in out.definitions:
+        region = firsts[bisect_right(firsts, unit.sig_first) - 1]
+        # What begins below the first row of code ends with the code.
+        unit.last = min(unit.last, ends[region]) if region < unit.sig_first < ends[region] else unit.last
         unit.start, unit.end = offsets[unit.first], offsets[unit.last + 1]
         holds_units = bisect_right(heads, unit.first - 1) < bisect_right(heads, unit.last)
-        if unit.last > ends[firsts[bisect_right(firsts, unit.sig_first) - 1]]:  # it is not inside code
+        if unit.last > ends[region]:  # it is not inside code
             unit.opens_at = ALWAYS if holds_units else unit.opens_at
         elif holds_units or unit.sig_first in whole:
             continue
