@@ -384,15 +384,14 @@ def _find_aligned(lines: Sequence[str]) -> set[tuple[int, int]]:
         rows = lines[probe : probe + _STRIDE]
         if probe < end or len(rows[0]) < _STRIDE or rows[0] == rows[1] or is_stamped(rows[0]):
             continue
-        below = reduce(and_, map(_find_blanks, rows[2:]))
-        blanks = reduce(and_, map(_find_blanks, rows[:2]), below)
+        below = reduce(and_, map(_find_blanks, rows[3:]))
+        blanks = reduce(and_, map(_find_blanks, rows[:3]), below)
         if not _is_aligned(below, blanks):
             continue  # the lines above are no rows of the table below
         size, blanks = _follow(map(lines.__getitem__, range(probe, len(lines))), blanks)
         above, blanks = _follow(map(lines.__getitem__, range(probe - 1, max(end, probe - 2 * _STRIDE) - 1, -1)), blanks)
         first, last, end = probe - above, end, probe + size
-        figures = _find_figures(lines[last - 1])
-        wide = all(line.strip() and figures <= _find_figures(line) for line in lines[last:first])
+        wide = all(line.strip() and _find_figures(lines[last - 1]) <= _find_figures(line) for line in lines[last:first])
         if wide and known and last == tables[-1][1] and _is_aligned(known, blanks):
             tables[-1] = (tables[-1][0], end)  # a row was wider than the columns of the table
         elif end - first >= _LEAST_ROWS:
