@@ -222,6 +222,43 @@ def test_rows_of_a_table_that_differ_in_words_go_out_evenly_chosen(tmp_path: Pat
     assert f"… {len(numbers)} of 300 rows stand above, evenly chosen …\n" in outcome.payload.text
 
 
+STEP, PASSED = "step  {0:3}  {2:22}  mem    {3:4}   {4:2}", " ✓ src/{2:22}.test.ts  ( {4:2} tests)   {3:4}ms"
+COLUMN = 'psycopg2.errors.UndefinedColumn: column "zz" does not exist'
+FAILURES = {
+    "killed": ([STEP], ["Killed"], 3),
+    "in the middle": ([STEP, STEP], ["ERROR step broke"], 3),
+    "vitest": (
+        [PASSED] * 2,
+        [" ❯ src/b.test.ts  (3 tests | 1 failed)", "   × case", "     → expected 7 to be 9"],
+        3,
+    ),
+    "mismatch": ([STEP, STEP], [" E  mismatch  want 7  got 9  at  x.c:42"], 0),
+    "mismatch of tests": ([PASSED, PASSED], [" E  mismatch  want 7  got 9  at  x.c:42"], 0),
+    "column": ([STEP, STEP], [COLUMN], 0),
+    "column of tests": ([PASSED, PASSED], [COLUMN], 0),
+    "above": ([STEP, STEP], ["  want    7   got   9", "  at step.c  line   42", "FAIL step broke"], 1),
+}
+
+
+@pytest.mark.parametrize("budget", [300, 1200])
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_among_rows_goes_out_with_the_rows_above_it(tmp_path: Path, name: str, budget: int) -> None:
+    forms, failure, rows_above = FAILURES[name]
+    above, *below = [[form.format(*cells, cells[3] % 17) for cells in MANY] for form in forms]
+    more = [row for rows in below for row in rows]
+    outcome = pruned(tmp_path, "\n".join([*above, *failure, *more]) + "\n", budget)
+    beside = above[len(above) - rows_above :]
+    assert {*above[:1], *beside, *failure, *more[-1:]} <= {*verbatim(outcome)}
+    assert "rows stand above, evenly chosen" in outcome.payload.text
+
+
+def test_rows_that_end_in_blanks_are_a_table(tmp_path: Path) -> None:
+    rows = [
+        f"{WORDS[number % 9]:26}{number * number * 37 % 997:4}  {number * number % 11:2}  " for number in range(300)
+    ]
+    assert "of 300 rows stand above" in pruned(tmp_path, "\n".join(rows) + "\n", 700).payload.text
+
+
 @pytest.mark.parametrize(
     "form",
     [

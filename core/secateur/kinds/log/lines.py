@@ -115,6 +115,7 @@ _WIDTH = 256  # characters of a line in which columns are looked for
 _BLANKS = bytes(32 if code == 32 else 0 for code in range(256))  # leaves nothing but the blanks of a line
 _STRIDE = 5  # each fifth line is compared with the lines below it
 _LEAST_ROWS = 10  # of a table
+_ALIGNED = 0.75  # of the gaps between columns but one: more are blank in every row
 _FIGURES = 0.8  # of the cells of a column of figures
 # A figure with its unit, or the permissions of a file.
 _CELL = re.compile(r"[-+<~]?\d[\d.,:/%-]*[A-Za-z%]{0,3}(?: [a-z]+){0,2}|([-dlbcps][-rwxsStT]{9}[.+@]?)")
@@ -383,13 +384,15 @@ def _find_aligned(lines: Sequence[str]) -> set[tuple[int, int]]:
         rows = lines[probe : probe + _STRIDE]
         if probe < end or len(rows[0]) < _STRIDE or rows[0] == rows[1] or is_stamped(rows[0]):
             continue
-        if _count_columns(_find_blanks(rows[0]) & _find_blanks(rows[1])) < 2:  # most lines are no row
-            continue
-        blanks = reduce(and_, map(_find_blanks, rows))
-        below, blanks = _follow(map(lines.__getitem__, range(probe, len(lines))), blanks)
-        above, blanks = _follow(map(lines.__getitem__, range(probe - 1, max(end, probe - _STRIDE) - 1, -1)), blanks)
-        first, last, end = probe - above, end, probe + below
-        if _count_columns(known & blanks) > 1 and last == tables[-1][1] and all(map(str.strip, lines[last:first])):
+        below = reduce(and_, map(_find_blanks, rows[3:]))
+        blanks = reduce(and_, map(_find_blanks, rows[:3]), below)
+        if not _is_aligned(below, blanks):
+            continue  # the lines above are no rows of the table below
+        size, blanks = _follow(map(lines.__getitem__, range(probe, len(lines))), blanks)
+        above, blanks = _follow(map(lines.__getitem__, range(probe - 1, max(end, probe - 2 * _STRIDE) - 1, -1)), blanks)
+        first, last, end = probe - above, end, probe + size
+        wide = all(line.strip() and _find_figures(lines[last - 1]) <= _find_figures(line) for line in lines[last:first])
+        if wide and known and last == tables[-1][1] and _is_aligned(known, blanks):
             tables[-1] = (tables[-1][0], end)  # a row was wider than the columns of the table
         elif end - first >= _LEAST_ROWS:
             headed = _is_table(lines[first:end], lines[first - 1] if first else "", blanks)
@@ -401,24 +404,29 @@ def _find_aligned(lines: Sequence[str]) -> set[tuple[int, int]]:
 
 def _find_blanks(line: str) -> int:
     """Returns a byte for each column at the beginning of a line: 32 if it is blank, else 0, also after its end."""
-    row = line[:_WIDTH].expandtabs()[:_WIDTH].encode("latin-1", "replace")
+    row = line[:_WIDTH].expandtabs()[:_WIDTH].rstrip().encode("latin-1", "replace")
     return int.from_bytes(row.translate(_BLANKS).ljust(_WIDTH, b"\0"), "big")
 
 
-def _count_columns(blanks: int) -> int:
-    return len(blanks.to_bytes(_WIDTH, "big").split())
+def _is_aligned(first: int, blanks: int) -> bool:
+    """Tells whether enough of the gaps between the columns of the first rows are blank in further rows, too."""
+    row = blanks.to_bytes(_WIDTH, "big")
+    kept = [b" " in row[slice(*gap.span())] for gap in re.finditer(b" +", first.to_bytes(_WIDTH, "big"))]
+    return any(kept) and sum(kept) > _ALIGNED * (len(kept) - 1)
+
+
+def _find_figures(line: str) -> set[int]:
+    return {index for index, word in enumerate(line[:_WIDTH].split()) if word[0].isdigit()}
 
 
 def _follow(lines: Iterable[str], blanks: int) -> tuple[int, int]:
     """Counts the lines up to the first with too few or too wide cells. Returns also what is blank in all of them."""
-    columns = least = _count_columns(blanks)
-    size = 0
+    first, size = blanks, 0
     for line in lines:
         both = blanks & _find_blanks(line)
-        kept = columns if both == blanks else _count_columns(both)
-        if kept < max(2, columns - 1) or len(line.split()) < least or _is_rule(line):
+        if not (blanks and (both == blanks or _is_aligned(first, both))) or _is_rule(line):
             break
-        blanks, columns, least, size = both, kept, min(least, kept), size + 1
+        blanks, size = both, size + 1
     return size, blanks
 
 

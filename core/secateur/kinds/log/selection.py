@@ -332,23 +332,19 @@ def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch
 def _split_tables(
     log: ReadLog, start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int
 ) -> Iterator[Stretch]:
-    """Yields rows of data as stretches of their own, but for rows that match the query, and the lines between."""
+    """Yields rows of data as stretches, but for those that match the query or are beside an error, and other lines."""
     tables = log.lines.tables
+    beside = end - CONTEXT_LINES if end < len(log.lines) else end  # of last lines, those above an error
     for head, first, stop in tables[bisect_left(tables, start, key=lambda table: table[2]) :]:
         if head >= end:
             break
         low, high = max(head, start), min(stop, end)
         near = marked[bisect_left(marked, low, key=itemgetter(0)) : bisect_left(marked, high, key=itemgetter(0))]
-        matches = [index for index, reason in near if reason is Reason.MATCHES_QUERY]
-        for after, match in pairwise((low - 1, *matches, high)):
-            if after >= low:
-                yield from _split_between(after, after + 1, marked, blocks)
-            elif low > start:
-                yield from _split_between(start, low, marked, blocks)
-            if after + 1 < match:
-                yield Stretch(
-                    after + 1, match, Reason.ROUTINE, rows=min(max(first, after + 1), match - 1), figures={"away": 0}
-                )
+        apart = _runs(line for line, reason in near if reason is not Reason.LAST_LINES or line >= beside)
+        for (begin, after), (until, _) in pairwise([(start, low), *apart, (high, high)]):
+            yield from _split_between(begin, after, marked, blocks)
+            if after < until:
+                yield Stretch(after, until, Reason.ROUTINE, rows=min(max(first, after), until - 1), figures={"away": 0})
         start = max(start, high)
     yield from _split_between(start, end, marked, blocks)
 
