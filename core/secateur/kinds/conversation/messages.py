@@ -316,12 +316,9 @@ def _sdk_part(block: dict[str, Any], kind: str, where: Where, location: str) -> 
     value, at, failed = output["value"], (*where, "output", "value"), str(output.get("type")).startswith("error")
     if output.get("type") == "content" and isinstance(value, list):
         text, media = result_content(value, location, at)
-        return result_part(text, call, at, _put_block, media=media, tool=tool, success=True)
+        put = lambda _, new: [{"type": "text", "text": new}]  # noqa: E731
+        return result_part(text, call, at, put, media=media, tool=tool, success=True)
     return result_part(value, call, at, tool=tool, success=not failed)
-
-
-def _put_block(old: Any, text: str) -> Any:  # noqa: ARG001
-    return [{"type": "text", "text": text}]
 
 
 def block_parts(block: Any, where: Where, role: str, location: str) -> Iterator[MessagePart]:

@@ -178,8 +178,4 @@ def _response(responded: Mapping[str, Any], call: str, success: bool | None, whe
         text = base.field_of(response, key)
         if isinstance(text, str):
             return result_part(text, call, (*where, "response", key), success=success and key != "error")
-    return result_part(response, call, (*where, "response"), _put_output, success=success)
-
-
-def _put_output(old: Any, text: str) -> Any:  # noqa: ARG001 - a response is an object
-    return {"output": text}
+    return result_part(response, call, (*where, "response"), lambda _, text: {"output": text}, success=success)
