@@ -18,6 +18,8 @@ WRITERS = {
     "core/secateur/index/store/arrayfile.py": "arrays, which are made of texts with markers",
     "core/secateur_agents/store.py": "originals, whose credentials it replaces itself",
     "core/secateur_agents/savings.py": "sizes, and the name of a session",
+    "core/secateur_agents/proxy/agents.py": "the address of its own server, in a private folder of the run",
+    "core/secateur_agents/proxy/record.py": "requests, whose credentials it replaces itself; read by their user alone",
     "core/secateur_agents/commands/run.py": "the output of a command, which is its own",
     "core/secateur/executors/executor.py": "messages between processes",
     "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",

@@ -29,7 +29,8 @@ TEXTS = st.one_of(
 
 @pytest.fixture(autouse=True)
 def much_is_joined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "MOST_JOINED", 1 << 40)
+    for bound in ("MOST_JOINED", "DATA_JOINED"):
+        monkeypatch.setattr(exact, bound, 1 << 40)
 
 
 def theirs(name: str, text: str) -> int:
